@@ -8,7 +8,7 @@ from typing import Any
 
 from sslart._utils.optional import heavy, optional
 from sslart._utils.text import one_line
-from sslart.cli._streams import standard_streams
+from sslart.cli._output import standard_streams
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -11,7 +11,8 @@ from reproduction.datasets import fetch, list_datasets, where
 from reproduction.datasets.catalogue import source_of
 from reproduction.datasets.source import Source
 from sslart._utils.text import one_line
-from sslart.cli._output import JSON_HELP, print_json, show
+from sslart.cli._options import JSON_HELP
+from sslart.cli._output import print_json, show
 
 app = typer.Typer(help="List, fetch and find the data sets of the paper.")
 Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...")]

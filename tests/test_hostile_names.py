@@ -21,8 +21,20 @@ from markdown_it import MarkdownIt
 import sslart
 from hostile import CATEGORICAL, CLASSES, FEATURES, VISIBLE_BLANKS, acting, hostile_table
 from sslart import SSLART, WESSLART, AutoSSLART
-from sslart._utils.tables import as_text_cell, escape, html_table, markdown_table, markdown_text, of_text_cell
-from sslart._utils.text import category_text, json_text, number_text, one_line, printable, printable_lines
+from sslart._utils.text import (
+    as_text_cell,
+    category_text,
+    escape,
+    html_table,
+    json_text,
+    markdown_table,
+    markdown_text,
+    number_text,
+    of_text_cell,
+    one_line,
+    printable,
+    printable_lines,
+)
 from sslart.rules import ModelRuleSet, RuleSet
 
 ANY_TEXT = st.text(st.characters(), max_size=20)

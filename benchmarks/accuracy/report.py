@@ -24,7 +24,7 @@ from accuracy.contenders import (
 from accuracy.findings import OURS, TIE, Findings, Result, balance
 from accuracy.sets import GROUPS, IMAGES, MANY_LABELS, MAX_REPEATS_OF_MANY_LABELS, OTHER, UCI
 from accuracy.tabpfn_v1 import MAX_CLASSES, MAX_FEATURES, MAX_ROWS
-from sslart._utils.tables import markdown_table
+from sslart._utils.text import markdown_table
 
 
 def group(findings: Findings, title: str, members: Sequence[str], others: Sequence[str] = ()) -> str:

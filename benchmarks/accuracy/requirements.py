@@ -8,7 +8,7 @@ from typing import Any
 from accuracy.contenders import IMAGE_RIVALS, LARGE_FOREST, RIVALS, TABPFN
 from accuracy.findings import OURS, Findings
 from accuracy.sets import MANY_LABELS, OTHER_CHECKING, UCI
-from sslart._utils.tables import markdown_table
+from sslart._utils.text import markdown_table
 
 LEAD, LAG = 1.5, 0.5  # points ahead of the best rival, and behind a random forest with many labels
 AT_LEAST = {"USPS": 93.0, "MNIST": 92.0}

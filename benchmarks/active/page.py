@@ -14,8 +14,7 @@ from active.measure import N_LABELS
 from active.sets import HALVES, MANY_CLASSES, MAX_POOL, MAX_TEST, POOL_SHARE
 from active.strategies import BATCH, MARGIN, OURS, RANKED, REFERENCES, STRATEGIES
 from pieces import Result
-from sslart._utils.tables import markdown_table
-from sslart._utils.text import list_text, plural
+from sslart._utils.text import list_text, markdown_table, plural
 
 
 class Findings:

@@ -14,8 +14,7 @@ from cluster.contenders import OURS
 from cluster.costs import Costs
 from cluster.data import HELD_OUT, N_CLASSES, N_CLUSTERS, N_FEATURES
 from machine import description
-from sslart._utils.tables import markdown_table
-from sslart._utils.text import plural
+from sslart._utils.text import markdown_table, plural
 
 Result = dict[str, Any]
 WORKERS = (1, 2, 4, 8, 16, 32, 64, 128, 256)

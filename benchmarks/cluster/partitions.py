@@ -18,8 +18,7 @@ import pieces
 import sslart
 import sslart.dask
 from cluster import covtype
-from sslart._utils.tables import markdown_table
-from sslart._utils.text import plural
+from sslart._utils.text import markdown_table, plural
 
 SEEDS = 5
 N_PARTS = (1, 4, 16)

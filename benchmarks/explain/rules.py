@@ -22,8 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 from accuracy.contenders import Samples
 from accuracy.sets import OTHER_CHECKING, UCI, task
 from sslart import AutoSSLART
-from sslart._utils.tables import markdown_table
-from sslart._utils.text import plural
+from sslart._utils.text import markdown_table, plural
 
 SETS = (*UCI, *OTHER_CHECKING)
 QUICK_SETS = ("HDC", "ION", "PID", "Wine", "Iris", "Seeds")

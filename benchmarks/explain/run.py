@@ -11,7 +11,7 @@ from accuracy.sets import ORDER, UCI
 from explain import rules, speed
 from explain.quality import MAX_COLUMNS, MAX_ROWS, N_MEMBERS, Quality, quality
 from machine import description
-from sslart._utils.tables import markdown_table
+from sslart._utils.text import markdown_table
 
 ROOT = Path(__file__).parents[2]
 QUICK_ROWS = 50

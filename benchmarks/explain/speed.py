@@ -12,9 +12,9 @@ from sklearn.datasets import make_classification
 
 from data import mixture
 from sslart import SSLART, AutoSSLART
-from sslart._mapping.evidence.bases.boxes import BoxTerm
+from sslart._mapping.evidence.boxes import BoxTerm
 from sslart._mapping.model_view import view_of
-from sslart._utils.tables import markdown_table
+from sslart._utils.text import markdown_table
 from timing import in_turns, median, ratio, seconds
 
 N_SAMPLES, N_FEATURES, N_BOXES = 1000, 30, 2000

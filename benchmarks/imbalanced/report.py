@@ -12,8 +12,7 @@ from scipy.stats import rankdata
 from accuracy.findings import Result
 from imbalanced import sets
 from imbalanced.contenders import MEASURES, OURS, RANKED
-from sslart._utils.tables import markdown_table
-from sslart._utils.text import plural
+from sslart._utils.text import markdown_table, plural
 
 
 def set_key(dataset: str, labels: str) -> str:

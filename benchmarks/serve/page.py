@@ -11,8 +11,7 @@ from serve.endurance import KEEP_ROWS, N_CLIENTS, ROWS_PER_SECOND, WARM, flatnes
 from serve.environments import NOTES, REQUIREMENTS
 from serve.peers import OURS, OURS_BY_NAME, PEERS, WITHOUT_WORKER
 from serve.states import CONNECTIONS, FITTING, LEARNING, ROWS, STATES
-from sslart._utils.tables import markdown_table
-from sslart._utils.text import plural
+from sslart._utils.text import markdown_table, plural
 
 Result = dict[str, Any]
 WORDS = {1: "one row", 100: "100 rows"}

@@ -8,7 +8,7 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from sslart._utils.tables import markdown_table
+from sslart._utils.text import markdown_table
 from streams import requirements
 from streams.capymoa_ssl import NAMES, OSNN, REQUIREMENT, reason_to_skip
 from streams.data import MAX_GENERATED

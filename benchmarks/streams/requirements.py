@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sslart._utils.tables import markdown_table
+from sslart._utils.text import markdown_table
 from streams.findings import Findings, percent
 from streams.rivals import ARF
 

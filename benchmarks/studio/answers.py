@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.metrics import balanced_accuracy_score
 
 from sslart import AutoSSLART
-from sslart._utils.tables import markdown_table
+from sslart._utils.text import markdown_table
 from sslart.server import serve
 from studio.tables import BY_NAME, FRESH, LOOKED_AT, NOT_LOOKED_AT, LabelledTable, Source, table
 

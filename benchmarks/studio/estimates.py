@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sslart import AutoSSLART
-from sslart._active.over_all import accuracy_over_all
 from sslart._mapping.model_view import view_of
 from sslart._utils.intervals import Estimate
-from sslart._utils.tables import markdown_table
+from sslart._utils.text import markdown_table
 from sslart.active import QueryPool
+from sslart.active._estimates import population_accuracy
 from studio.tables import BY_NAME, LOOKED_AT, NOT_LOOKED_AT, LabelledTable, table
 
 AT = (15, 30, 45)
@@ -62,7 +62,7 @@ def _compared(model: Any, data: LabelledTable, labels: Any, answers: Any) -> Com
     assert left_out is not None
     is_open = np.array([one is None for one in labels])
     counts = int(is_open.sum()), int((~is_open).sum())
-    over_all, on_labels = accuracy_over_all(left_out, proba[is_open].max(axis=1), *counts), left_out.accuracy()
+    over_all, on_labels = population_accuracy(left_out, proba[is_open].max(axis=1), *counts), left_out.accuracy()
     if over_all is None or on_labels is None:
         return None
     right = model.classes_[proba.argmax(axis=1)].astype(str) == answers.astype(str)

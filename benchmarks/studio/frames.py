@@ -21,7 +21,7 @@ from typing import Any
 from playwright.sync_api import Page, sync_playwright
 
 from machine import description
-from sslart._utils.tables import markdown_table
+from sslart._utils.text import markdown_table
 
 HERE = Path(__file__).parent
 STATIC = Path(str(files("sslart.studio"))) / "static"

@@ -25,7 +25,7 @@ import pandas as pd
 from playwright.sync_api import Page, sync_playwright
 from sklearn.datasets import make_classification
 
-from sslart._utils.tables import markdown_table
+from sslart._utils.text import markdown_table
 
 N_FEATURES = 20
 N_LABELS = 30

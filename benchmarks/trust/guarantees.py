@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sslart._utils.tables import markdown_table
+from sslart._utils.text import markdown_table
 from trust.conformal import N_FOLDS, RIVALS
 from trust.figures import Mean, Result, at, by_set, mean, percent, ratio, share
 from trust.measures import COVERAGES, FEW_OF_A_CLASS, MAX_ERRORS, SETS, Figures

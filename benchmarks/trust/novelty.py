@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sslart._utils.tables import markdown_table
+from sslart._utils.text import markdown_table
 from trust.figures import Result, at, by_set, mean, percent, share
 from trust.measures import FALSE_ALARMS
 from trust.sections import ALARMS, Findings, Row, command

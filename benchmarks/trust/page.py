@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from machine import description
-from sslart._utils.tables import markdown_table
+from sslart._utils.text import markdown_table
 from trust import draws, guarantees, novelty, sections
 from trust.figures import LIMIT, Result, at, by_set
 from trust.sections import Findings, Row

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from sslart._utils.tables import markdown_table
-from sslart._utils.text import list_text
+from sslart._utils.text import list_text, markdown_table
 from trust import draws
 from trust.figures import Result, at, by_set, claimed, count, mean, percent, ratio, share, too_high
 from trust.measures import holds

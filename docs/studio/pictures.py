@@ -22,7 +22,7 @@ import pandas as pd
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from sslart.server.samples._examples import ANSWER, EXAMPLES, LABEL, LABELS_PER_CLASS, example_frame
+from sslart.server.studies._examples import ANSWER, EXAMPLES, LABEL, LABELS_PER_CLASS, example_frame
 
 PICTURES = Path(__file__).parents[1] / "images" / "studio"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -20,7 +20,7 @@ from reproduction.framework.experiment import Check, Experiment, Results, Table,
 from reproduction.runner.registry import EXPERIMENTS
 from reproduction.runner.run import Run
 from sslart import __version__
-from sslart._utils.tables import Cell, html_table, markdown_table
+from sslart._utils.text import Cell, html_table, markdown_table
 
 WHY_NOT = "its files were not on the machine; `python -m reproduction data fetch NAME` explains how to get them."
 OWN = "own"

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 from sslart._utils.optional import lazy_names
 
 if TYPE_CHECKING:
-    from sslart._art.show_versions import show_versions
-    from sslart._drift.events import DriftEvent, FeatureShift
-    from sslart.estimators._auto import AutoSSLART
+    from sslart._art.backend import show_versions
+    from sslart._drift.features import FeatureShift
+    from sslart._drift.monitor import DriftEvent
     from sslart.estimators._fuzzy_art import FuzzyART
     from sslart.estimators._fuzzy_artmap import FuzzyARTMAP
-    from sslart.estimators._sslart import SSLART
+    from sslart.estimators._sslart import SSLART, AutoSSLART
     from sslart.estimators._wesslart import WESSLART
-    from sslart.export.onnx._convert import to_onnx
+    from sslart.export.onnx import to_onnx
     from sslart.merging import merge
     from sslart.persistence import load, save
     from sslart.reporting import report
@@ -39,9 +39,9 @@ __all__ = [
 
 # imported when first used, so that importing sslart, and a command such as `sslart --help`, stays quick
 _LATER = {
-    "AutoSSLART": "sslart.estimators._auto",
-    "DriftEvent": "sslart._drift.events",
-    "FeatureShift": "sslart._drift.events",
+    "AutoSSLART": "sslart.estimators._sslart",
+    "DriftEvent": "sslart._drift.monitor",
+    "FeatureShift": "sslart._drift.monitor",
     "FuzzyART": "sslart.estimators._fuzzy_art",
     "FuzzyARTMAP": "sslart.estimators._fuzzy_artmap",
     "SSLART": "sslart.estimators._sslart",
@@ -50,8 +50,8 @@ _LATER = {
     "merge": "sslart.merging",
     "report": "sslart.reporting",
     "save": "sslart.persistence",
-    "show_versions": "sslart._art.show_versions",
-    "to_onnx": "sslart.export.onnx._convert",
+    "show_versions": "sslart._art.backend",
+    "to_onnx": "sslart.export.onnx",
 }
 _PACKAGES = (
     "active",

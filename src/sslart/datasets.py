@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, column_or_1d
 
 from sslart._utils.arrays import FloatArray
-from sslart._utils.params import check_flag, check_number
+from sslart._utils.validation import check_flag, check_number
 
 __all__ = ["add_white_noise", "switch_labels"]
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import sslart._reference as reference
 from conftest import HAS_KERNEL, lattices, needs_kernel
 from sslart._art.backend import use_backend
-from sslart._art.joining import Joined, join_boxes
-from sslart._data.encoder import GRID
+from sslart._art.boxes import Joined, join_boxes
+from sslart._data.ranks import GRID
 from sslart._utils.parallel import StoppedError
 
 few = settings(max_examples=25)

@@ -21,8 +21,10 @@ import sslart._reference
 from conftest import lattices, needs_kernel
 from sslart import SSLART, WESSLART
 from sslart._art.backend import use_backend
-from sslart._art.network import LearningParams, Network
-from sslart._data.encoder import GRID, Encoder
+from sslart._art.learning import LearningParams
+from sslart._art.network import Network
+from sslart._data.encoder import Encoder
+from sslart._data.ranks import GRID
 from sslart._data.samples import Table
 
 pytestmark = needs_kernel

@@ -19,7 +19,7 @@ import sslart._reference
 from conftest import name_of
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart._art.backend import use_backend
-from sslart._art.calibration import MAX_IN_BLOCK, N_BLOCKS
+from sslart._art.novelty import MAX_IN_BLOCK, N_BLOCKS
 
 SETS = {"iris": load_iris, "wine": load_wine, "breast cancer": load_breast_cancer, "digits": load_digits}
 ESTIMATORS = [

@@ -13,7 +13,7 @@ import sslart._reference as reference
 from conftest import lattices
 from sslart import FuzzyART
 from sslart._art.backend import use_backend
-from sslart._data.encoder import GRID
+from sslart._data.ranks import GRID
 
 
 def search_cycle(samples: np.ndarray, vigilance: float, choice: float) -> tuple[list[int], list[list[Fraction]]]:

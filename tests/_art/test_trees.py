@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import sslart._reference as reference
 from sslart._art.backend import use_backend
 from sslart._art.trees import LEAF, Forest
-from sslart._utils.random_keys import keys_of_numbers
+from sslart._utils.arrays import keys_of_numbers
 
 kernel = pytest.importorskip("sslart._kernel", reason="sslart was installed without a compiler")
 NO_STOP = np.zeros(1, dtype=np.uint8)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sslart._data.classes import ClassTable
-from sslart._data.labels import read_labels
+from sslart._data.labels import ClassTable, read_labels
 from sslart._data.samples import Table
 
 

@@ -16,9 +16,8 @@ from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 
 from sslart import SSLART, AutoSSLART, FuzzyART
-from sslart._art.row_keys import row_keys
-from sslart._data.classes import ClassTable
-from sslart._data.labels import Labels
+from sslart._art.backend import row_keys
+from sslart._data.labels import ClassTable, Labels
 from sslart._data.samples import Table
 
 X = np.random.RandomState(0).rand(60, 3).round(2)

@@ -10,7 +10,7 @@ import pytest
 
 from sslart._data.labels import read_labels
 from sslart._data.samples import SampleReader, Table, is_missing, read_samples
-from sslart._utils.params import check_bounds, check_number
+from sslart._utils.validation import check_bounds, check_number
 
 
 @pytest.mark.parametrize("value", [None, np.nan, float("nan"), np.float32("nan"), pd.NA, pd.NaT])

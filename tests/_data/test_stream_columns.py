@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 import sslart
 from sslart import SSLART, WESSLART, FuzzyART, FuzzyARTMAP
-from sslart.persistence._plain import to_plain
+from sslart.persistence import to_plain
 
 BY_EVIDENCE = {
     "mapping": "evidence", "families": ["box", "linear"], "bandwidth": 0.25, "ridge": 0.01, "rank_weight": 0.5,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sslart._data.samples import Table
-from sslart._drift.monitor import NO_DRIFT, Context, DriftMonitor, Learnt
+from sslart._drift.monitor import NO_DRIFT, DriftMonitor, Measurements, StreamNames
 
-CONTEXT = Context(lambda: ["a", "b", "c"], ["yes", "no"])
+CONTEXT = StreamNames(lambda: ["a", "b", "c"], ["yes", "no"])
 
 
 def after(monitor: DriftMonitor, seed: int, n: int, sizes: list[int]) -> DriftMonitor:
@@ -23,7 +23,7 @@ def after(monitor: DriftMonitor, seed: int, n: int, sizes: list[int]) -> DriftMo
     for rows in np.split(np.arange(n), np.cumsum(sizes)):
         if len(rows):
             monitor = monitor.after(
-                Learnt(novelty[rows], codes=codes[rows], wrong=wrong[rows]), Table(X[rows]), CONTEXT
+                Measurements(novelty[rows], codes=codes[rows], wrong=wrong[rows]), Table(X[rows]), CONTEXT
             )
     return monitor
 

@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sslart._drift.buckets import Buckets
-from sslart._drift.timeline import MAX_PARTS, Timeline
-from sslart._drift.window import AdaptiveWindow
+from sslart._drift.windows import MAX_PARTS, AdaptiveWindow, Buckets, Timeline
 
 
 def rows_of(values: np.ndarray, block: int = 1) -> np.ndarray:

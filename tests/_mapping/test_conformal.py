@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sslart._mapping.guarantees.errors import NEVER, error_curve, error_levels
-from sslart._mapping.guarantees.promises import labels_needed, smallest_error
-from sslart._mapping.guarantees.sets import class_sets, conformal_p_values
+from sslart._mapping.conformal import NEVER, class_sets, conformal_p_values, error_curve, labels_needed, smallest_error
+from sslart._mapping.decision_rules import error_levels
 
 LEVELS = st.sampled_from([0.01, 0.05, 0.1, 0.2, 1 / 3, 0.5, 0.9])
 SCORES = st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 1.0]) | st.floats(0, 1), min_size=1, max_size=30)

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sslart._data.classes import ClassTable
-from sslart._data.labels import Labels
+from sslart._data.labels import ClassTable, Labels
 from sslart._data.samples import Table
 from sslart._mapping.ensemble_votes import VotingRecord, held_out, vote_on_labels
 

@@ -10,7 +10,7 @@ import pytest
 
 from sslart import AutoSSLART
 from sslart._utils.parallel import StoppedError, stop_flag, stopped_by
-from sslart.persistence._models import model_bytes
+from sslart.persistence import model_bytes
 
 
 def test_a_fit_ends_soon_after_another_thread_has_stopped_it() -> None:

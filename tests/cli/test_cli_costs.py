@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer
 
 import sslart
 from sslart.cli import main
-from sslart.cli._costs import read_costs
+from sslart.cli._options import read_costs
 
 Captured = pytest.CaptureFixture[str]
 SAMPLES = load_breast_cancer(as_frame=True).data.iloc[:240, :5]

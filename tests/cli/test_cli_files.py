@@ -17,7 +17,7 @@ import pytest
 
 import sslart
 from sslart._tables import files as _files
-from sslart._tables.sampling import sample_rows
+from sslart._tables.files import sample_rows
 from sslart.cli import main
 from tables import iris, iris_model, mixed, mixed_model, write
 

@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 import sslart
 from conftest import CLASSIFIERS, EVIDENCE, name_of
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
-from sslart._mapping.decision_costs import cost_matrix
+from sslart._mapping.decision_rules import cost_matrix
 from sslart._mapping.model_view import view_of
 
 X, Y = load_breast_cancer(return_X_y=True)

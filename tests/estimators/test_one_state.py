@@ -21,7 +21,7 @@ import sslart
 from conftest import name_of
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART
 from sslart._mapping.model_view import view_of
-from sslart.persistence._models import model_bytes, model_from_bytes
+from sslart.persistence import model_bytes, model_from_bytes
 
 QUERIES = np.random.RandomState(5).rand(6, 2) * 1.5
 QUICK: dict[str, Any] = {"families": ["box", "linear"], "bandwidth": 0.25, "ridge": 0.01, "rank_weight": 0.5}

@@ -19,8 +19,7 @@ from sklearn.exceptions import NotFittedError
 import sslart
 from conftest import CLASSIFIERS, lattices, name_of
 from sslart import SSLART, WESSLART, FuzzyART, FuzzyARTMAP
-from sslart._mapping.model_view import view_of
-from sslart._mapping.predictions import PredictionBatch
+from sslart._mapping.model_view import PredictionBatch, view_of
 from sslart.explain import Box, Explanation, explain
 
 MODELS = [

@@ -17,8 +17,7 @@ from sklearn.base import clone
 
 from conftest import lattices, name_of
 from sslart import SSLART, WESSLART, AutoSSLART
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.model_view import view_of
+from sslart._mapping.model_view import MemberView, view_of
 from sslart.explain import Evidence, Explanation, explain
 
 MODELS = [

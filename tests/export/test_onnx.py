@@ -22,11 +22,12 @@ from sklearn.pipeline import make_pipeline
 import sslart
 from conftest import lattices
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
-from sslart._mapping.evidence.bases.base import Term
+from sslart._mapping.evidence.basis import Term
 from sslart._mapping.evidence.families import FAMILIES
 from sslart._mapping.evidence.readout import TERM_ORDER
-from sslart.export.onnx import _convert, _graph
-from sslart.export.onnx._terms import CONVERTERS, parts_of
+from sslart.export import _graph
+from sslart.export import onnx as _convert
+from sslart.export._terms import CONVERTERS, parts_of
 
 N_SAMPLES = 10_000
 EVIDENCE = 1e-5  # probabilities may differ by this much where distances are in single precision

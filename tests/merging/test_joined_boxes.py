@@ -11,8 +11,7 @@ from tables_in_parts import fitted, parts_of
 
 import sslart
 from sslart import SSLART, FuzzyART, FuzzyARTMAP
-from sslart.merging._classes_apart import join_apart
-from sslart.merging._networks import canonical_order
+from sslart.merging._networks import canonical_order, join_apart
 
 GRID = 2.0**-32
 

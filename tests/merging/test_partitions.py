@@ -17,9 +17,9 @@ from tables_in_parts import are_covered, parts_of
 from conftest import EVIDENCE
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart._mapping.model_view import view_of
+from sslart.merging import _summary as summaries
 from sslart.merging import partitions
 from sslart.merging.partitions import Summary, finish, fit_part, join_parts, start_of, summary_of, wanted_of
-from sslart.merging.partitions import _summary as summaries
 
 
 def summarised(model: Any, parts: list[tuple[Any, Any]]) -> list[Summary]:

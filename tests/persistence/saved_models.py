@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 import sslart
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
-from sslart.persistence._models import save_with_notes
+from sslart.persistence import save_with_notes
 
 NONE = [np.nan, np.nan]
 

@@ -17,7 +17,7 @@ from saved_models import MODELS, NAMES, SLOW, saved, verdict_on
 
 import sslart
 from sslart import SSLART, FuzzyART
-from sslart.persistence import _file
+from sslart import persistence as _file
 
 QUICK = [name for name in MODELS if name not in SLOW]
 N_MUTANTS = 10_000

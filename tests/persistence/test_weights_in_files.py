@@ -13,9 +13,9 @@ from sklearn.datasets import load_digits, load_wine
 
 import sslart
 from sslart import SSLART, WESSLART, AutoSSLART
-from sslart._mapping.evidence import regression
-from sslart._mapping.evidence.stream.updates import Updates
-from sslart.persistence._models import model_bytes
+from sslart._mapping.evidence import mapping as regression
+from sslart._mapping.evidence.streams import Updates
+from sslart.persistence import model_bytes
 
 FAMILIES = ["box", "relevant", "feature", "linear", "subspace", "propagated", "trees"]
 

@@ -13,7 +13,7 @@ import pytest
 
 import sslart
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
-from sslart._art.row_keys import row_keys
+from sslart._art.backend import row_keys
 from sslart._mapping.model_view import view_of
 from sslart.active import select_queries
 

@@ -14,8 +14,7 @@ from sslart import SSLART, WESSLART, AutoSSLART
 from sslart._mapping.model_view import view_of
 from sslart.active import learning_curve
 from sslart.metrics import correctness_score
-from sslart.reporting._confidence import confidence_of, left_out_summary
-from sslart.reporting._summary import observe
+from sslart.reporting._summary import confidence_of, left_out_summary, observe
 
 
 def petals():

@@ -11,9 +11,8 @@ import pytest
 
 from sslart import SSLART, WESSLART
 from sslart._art.geometry import centres
-from sslart._mapping.evidence.bases.boxes import BoxTerm
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.model_view import view_of
+from sslart._mapping.evidence.boxes import BoxTerm
+from sslart._mapping.model_view import MemberView, view_of
 
 
 def inside_contributions(member: MemberView, node: int) -> np.ndarray:

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
-from sslart._mapping.model_view import view_of
-from sslart._mapping.predictions import PredictionBatch
+from sslart._mapping.model_view import PredictionBatch, view_of
 from sslart.rules import rules_of
 from sslart.rules._box_extraction import RuleNumbers
 

@@ -18,18 +18,17 @@ import apsw
 import httpx
 from service import application
 
-from sslart.server._thread import Service
+from sslart.server._service import Service
 from sslart.server._verify import verify
 from sslart.server.api._app import create_app
-from sslart.server.models._frames import frame_of
-from sslart.server.models._hub import Hub
-from sslart.server.models._limits import Limits
+from sslart.server.models._registry import Registry
+from sslart.server.models._settings import Limits
+from sslart.server.models._stored_rows import frame_of
 from sslart.server.store import Store
-from sslart.server.store._connection import open_to_read
-from sslart.server.store._journal import all_records, models
-from sslart.server.store._records import LEARN
+from sslart.server.store._database import open_to_read
+from sslart.server.store._files import parts, uploads
+from sslart.server.store._journal import LEARN, all_records, models
 from sslart.server.store._store import FILE_NAME
-from sslart.server.store._uploads import parts, uploads
 
 CLASSES = ("low", "middle", "high")
 TABLE_MODEL, STREAM_MODEL = "from_table", "from_stream"
@@ -41,7 +40,7 @@ NO_SNAPSHOTS = Limits(snapshot_rows=10**9, snapshot_seconds=1e9)
 @contextmanager
 def service_on(folder: Path, vfs: str, **limits: Any) -> Iterator[Service]:
     """Run a service in this process, whose store is in a virtual file system of SQLite."""
-    hub = Hub(Store(folder, vfs=vfs), Limits(**limits))
+    hub = Registry(Store(folder, vfs=vfs), Limits(**limits))
     with Service(hub, create_app(hub), 0) as service:
         yield service
 

@@ -72,8 +72,8 @@ class Forks:
 
 def main() -> None:
     """Start a service for each line of the input."""
-    from sslart.server._run import Options, run
-    from sslart.server.models._limits import Limits
+    from sslart.server._service import Options, run
+    from sslart.server.models._settings import Limits
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # children leave nothing behind
     while line := sys.stdin.readline():

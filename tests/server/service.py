@@ -18,7 +18,7 @@ import pandas as pd
 from sklearn.datasets import load_iris
 
 from sslart.server import serve
-from sslart.server.models._limits import Limits
+from sslart.server.models._settings import Limits
 
 SECONDS_TO_START = 60.0
 

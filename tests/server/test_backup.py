@@ -14,7 +14,7 @@ from service import application
 from sslart.cli import main
 from sslart.server import serve
 from sslart.server.store import Store
-from sslart.server.store._errors import StoreError
+from sslart.server.store._database import StoreError
 from sslart.server.store._store import FILE_NAME
 
 

@@ -17,7 +17,7 @@ from service import application, fit_flowers, flowers, rows_of
 from sslart.cli import main
 from sslart.server._verify import verify
 from sslart.server.store import Store
-from sslart.server.store._errors import StoreError
+from sslart.server.store._database import StoreError
 from sslart.server.store._store import FILE_NAME
 
 ROWS = rows_of(flowers())

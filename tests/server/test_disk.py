@@ -17,7 +17,7 @@ from failing_disk import FailingDisk
 from service import Process, application, fit_flowers, flowers, rows_of
 
 from sslart.server.store import Store
-from sslart.server.store._errors import StoreError
+from sslart.server.store._database import StoreError
 
 ROWS = rows_of(flowers())
 HERE = Path(__file__).parent

@@ -19,9 +19,8 @@ import httpx
 from service import wait_until_ready
 
 from sslart.server import serve
-from sslart.server.models._limits import Limits
-from sslart.studio._pages import pages
-from sslart.studio._sessions import new_code
+from sslart.server.models._settings import Limits
+from sslart.studio._studio import new_code, pages
 
 SECONDS = 30.0  # to wait for what comes sooner on a machine that is not busy
 

@@ -13,8 +13,7 @@ from opened import StudioProcess, wait_for
 from service import flowers
 
 from sslart.server import serve
-from sslart.studio._launch import model_name
-from sslart.studio._pages import pages
+from sslart.studio._studio import model_name, pages
 
 STATIC = Path(str(files("sslart.studio"))) / "static"
 

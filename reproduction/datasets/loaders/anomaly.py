@@ -19,7 +19,7 @@ from reproduction.datasets.content import UNREADABLE, check_content, check_count
 from reproduction.datasets.files import DataNotFoundError, Place, obtain
 from reproduction.datasets.loaders.wadi import read_wadi
 from sslart._utils.optional import optional
-from sslart._utils.params import check_option
+from sslart._utils.validation import check_option
 
 _N_FAULTS = 21
 _N_VARIABLES = 52

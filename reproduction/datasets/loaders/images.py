@@ -16,7 +16,7 @@ from reproduction.datasets.files import Place, obtain
 from reproduction.datasets.loaders.norb import CAMERAS, files_in, read_norb
 from reproduction.datasets.read import open_bytes, read_cells, read_text, to_numbers
 from reproduction.datasets.source import Source
-from sslart._utils.params import check_option
+from sslart._utils.validation import check_option
 
 _Images = tuple[NDArray[Any], NDArray[Any]]
 

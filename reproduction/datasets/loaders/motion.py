@@ -15,7 +15,7 @@ from reproduction.datasets.content import UNREADABLE, check_content, check_count
 from reproduction.datasets.files import obtain
 from reproduction.datasets.read import read_cells, read_text, to_numbers
 from sslart._utils.arrays import FloatArray
-from sslart._utils.params import check_whole
+from sslart._utils.validation import check_whole
 
 STATISTICS = (
     "mean",

@@ -1,4 +1,4 @@
-// Joining boxes that lie close together, in rounds. sslart._art.joining has the rules.
+// Joining boxes that lie close together, in rounds. sslart._art.boxes has the rules.
 #pragma once
 
 #include <algorithm>

@@ -1,19 +1,24 @@
-"""Selection of the backend: the compiled kernel, or the NumPy reference if the kernel is missing."""
+"""Selection of the backend (compiled kernel or NumPy reference), and encoding and hashing of samples by it."""
 
 from __future__ import annotations
 
 import functools
 import importlib
 import os
+import platform
 import types
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache, lru_cache
+from importlib.metadata import version
+from zlib import crc32
 
 import numpy as np
 
 from sslart._data.encoder import Encoder
-from sslart._utils.arrays import FloatArray
+from sslart._data.samples import Table
+from sslart._utils.arrays import FloatArray, KeyArray, keys_of_numbers, mixed, mixed_number
 
 ENVIRONMENT_VARIABLE = "SSLART_KERNEL"
 INSTRUCTION_SETS = ("avx512", "avx2", "portable")
@@ -81,3 +86,66 @@ def describe() -> str:
     """Return the name of the active backend and, for the kernel, its instruction set."""
     module = backend()
     return "reference (NumPy)" if module.__name__ == REFERENCE else f"compiled ({module.instruction_set()})"
+
+
+def row_keys(table: Table) -> KeyArray:
+    """Return a random key for each sample; copies have the same key, in every table and in every session.
+
+    A missing value has the same key whether its column is known to be categorical or not.
+    """
+    values = np.ascontiguousarray(table.values)
+    keys = np.empty(len(values), dtype=np.uint64)
+    backend().row_keys(values, row_factors(values.shape[1]), keys)
+    if len(keys) == 1:
+        return _with_categories(keys, table)
+    for column, categories in table.categories.items():
+        known = np.array([category is not None for category in categories], dtype=bool)
+        codes = {category: _code(column, category) for category in {*categories[known]}}
+        own = np.array([codes[category] for category in categories[known]], dtype=np.uint64)
+        keys[known] = mixed(keys[known] ^ own)
+    return keys
+
+
+def _with_categories(keys: KeyArray, table: Table) -> KeyArray:
+    """Return the key of a single sample with its categories: plain numbers cost less than arrays."""
+    for column, (category,) in table.categories.items():
+        if category is not None:
+            keys[0] = mixed_number(keys.item(0) ^ _code(column, category))
+    return keys
+
+
+@lru_cache(maxsize=4096)
+def _code(column: int, category: str | bool | float) -> int:
+    return mixed_number(crc32(f"{column} {_name(category)}".encode()))
+
+
+def _name(category: str | bool | float) -> str:
+    """Return a text that is the same for equal categories: True, 1 and 1.0 are one."""
+    if isinstance(category, str):
+        return repr(category)
+    if category in (0, 1):
+        return repr(bool(category))
+    return repr(int(category) if isinstance(category, float) and category.is_integer() else category)
+
+
+@cache
+def row_factors(n_columns: int) -> KeyArray:
+    """Return an odd number for each column, by which keys of rows are made."""
+    return keys_of_numbers(np.arange(n_columns), 1) | np.uint64(1)
+
+
+def show_versions() -> None:
+    """Print the versions of sslart, its kernel, Python, and its dependencies.
+
+    Examples
+    --------
+    >>> import sslart
+    >>> sslart.show_versions()  # doctest: +ELLIPSIS
+    sslart: ...
+    kernel: ...
+    """
+    print(f"sslart: {version('sslart')}")
+    print(f"kernel: {describe()}")
+    print(f"python: {platform.python_version()} on {platform.system()} {platform.machine()}")
+    for package in ("numpy", "scipy", "scikit-learn"):
+        print(f"{package}: {version(package)}")

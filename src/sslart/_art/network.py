@@ -8,24 +8,18 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from sslart._art.backend import backend, encode
-from sslart._art.learn_result import NO_FITS, Fits, LearningParams, LearnResult, as_flags
-from sslart._art.learning.empty import learn_empty
-from sslart._art.learning.kept import Kept
-from sslart._art.nodes import NO_LIMIT, Nodes, runs
-from sslart._art.reduction.fading import Fading, pieces
-from sslart._art.reduction.renaming import renamed
-from sslart._art.row_keys import row_factors
+from sslart._art.backend import backend, encode, row_factors
+from sslart._art.boxes import BoxDraft, BoxSet, runs
+from sslart._art.learning import NO_FITS, Fading, Fits, LearningParams, LearnResult, as_flags, both, pieces, renamed
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
-from sslart._data.saved import require
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.cache import Cache
 from sslart._utils.parallel import n_threads, stop_flag
+from sslart._utils.validation import require
 
 Made = TypeVar("Made")
-
-__all__ = ["NO_LIMIT", "LearningParams", "Network"]
 
 
 class RowLearnt(NamedTuple):
@@ -68,18 +62,18 @@ class Network:
     Parameters
     ----------
     encoder : Encoder
-    nodes : Nodes or None
+    nodes : BoxSet or None
         None: no box has been learnt yet.
     """
 
-    def __init__(self, encoder: Encoder, nodes: Nodes | None = None) -> None:
+    def __init__(self, encoder: Encoder, nodes: BoxSet | None = None) -> None:
         self.encoder = encoder
-        self.nodes = Nodes.none(len(encoder.features), len(encoder.constant)) if nodes is None else nodes
-        self._made = Kept()
+        self.nodes = BoxSet.none(len(encoder.features), len(encoder.constant)) if nodes is None else nodes
+        self._made = Cache()
 
-    def once(self, key: Any, make: Callable[[], Made]) -> Made:
+    def get_or_compute(self, key: Any, make: Callable[[], Made]) -> Made:
         """Return a value derived from the encoder and the boxes; it is computed once and cached."""
-        return self._made.once(key, make)
+        return self._made.get_or_compute(key, make)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"encoder": self.encoder, "nodes": self.nodes}
@@ -245,7 +239,7 @@ class Network:
             return None
         after, box, predicted, gap, key, fit = learnt
         is_new = target == UNLABELLED and after.n_boxes > boxes.n_boxes
-        network = Network(encoder, Nodes(after, nodes.n_nodes_stage1 + is_new, n_learnt, nodes.vigilance))
+        network = Network(encoder, BoxSet(after, nodes.n_nodes_stage1 + is_new, n_learnt, nodes.vigilance))
         return RowLearnt(network, box, predicted, gap, key, fit)
 
     def empty(self, coded: FloatArray) -> BoolArray:
@@ -413,7 +407,7 @@ class Network:
     def from_state(cls, state: dict[str, Any], n_columns: int) -> Network:
         """Return the network of a saved state, after checking that it can be one."""
         encoder = Encoder.from_state(state, n_columns)
-        nodes = Nodes.from_state(state["nodes"])
+        nodes = BoxSet.from_state(state["nodes"])
         if nodes.n_features != len(encoder.features) or nodes.n_constant != len(encoder.constant):
             raise ValueError("the encoder of the model does not fit its boxes")
         lower, upper = nodes.boxes()
@@ -421,3 +415,50 @@ class Network:
         require(nodes.n_nodes and (reached.any(axis=1) | nodes.met.any(axis=1)).all(), "the boxes")
         require((encoder.lower <= encoder.upper)[reached.any(axis=0)].all(), "the ranges")
         return cls(encoder, nodes)
+
+
+def learn_empty(
+    nodes: BoxDraft,
+    targets: IntArray,
+    params: LearningParams,
+    learnt: LearnResult,
+    *,
+    predict_depth: int | None,
+    stop: Any,
+) -> IntArray | None:
+    """Learn such samples; see `Network.learn`.
+
+    Returns
+    -------
+    array of length n_nodes, or None
+        The index now of each node that there was; None where no nodes were joined.
+    """
+    into, limit = None, params.max_nodes
+    for row, target in enumerate(targets.tolist()):
+        if nodes.n_nodes:
+            learnt.gaps[row] = 0.0
+        if predict_depth is not None:
+            labels = nodes.labels[: predict_depth or None]
+            learnt.predicted[row] = next((label for label in labels.tolist() if label != UNLABELLED), UNLABELLED)
+        needs_node = _needs_node(nodes, target, one_to_one=params.one_to_one)
+        if limit is not None and nodes.n_nodes + needs_node > limit:
+            into = both(into, nodes.make_room(params, learnt, stop))
+        learnt.nodes[row] = _learn(nodes, target, needs_node=needs_node)
+    nodes.count(len(targets))
+    return into
+
+
+def _needs_node(nodes: BoxDraft, target: int, *, one_to_one: bool) -> bool:
+    """Return True if there is no box yet, or if the first box serves another class exclusively."""
+    if not nodes.n_nodes:
+        return True
+    first = int(nodes.labels_of(np.zeros(1, dtype=np.int64))[0])
+    return one_to_one and UNLABELLED not in (target, first) and first != target
+
+
+def _learn(nodes: BoxDraft, target: int, *, needs_node: bool) -> int:
+    """Count a sample in the first box, or in a new empty box, and return the index of that box."""
+    node = nodes.add_empty() if needs_node else 0
+    nodes.n_nodes_stage1 += needs_node and target == UNLABELLED
+    nodes.backend_boxes.count(node, target)
+    return node

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sslart._art.backend import backend
-from sslart._data.saved import require, saved_array, saved_whole
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray, mixed
 from sslart._utils.parallel import stop_flag
-from sslart._utils.random_keys import KeyArray, mixed
+from sslart._utils.validation import require, saved_array, saved_whole
 
 LEAF = -1  # in the place of a feature
 KINDS = (np.uint8, np.uint16, np.uint32)  # of whole numbers in files

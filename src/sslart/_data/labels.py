@@ -1,19 +1,24 @@
-"""Validation of labels given by the user: the labelled samples, and their classes."""
+"""Labels given by the user: classes, groups and weights of samples, and the table of classes."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import blake2b
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from sslart._data.masks import without_mask
-from sslart._data.samples import Table, is_all, is_missing, plain_value
+from sslart._data.samples import Table, is_all, is_missing, plain_value, without_mask
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.cache import CachesValues
 
 UNLABELLED = -1
 MAX_PRESENTATIONS = 100
@@ -194,3 +199,306 @@ def _kind(value: Any) -> str:
     if isinstance(value, str):
         return "string"
     return "number" if isinstance(value, Real) else type(value).__name__
+
+
+Label = int | bool | str
+FEW = 32  # labels: to sort so few costs more than to look up each
+
+
+@dataclass(frozen=True)
+class ClassTable(CachesValues):
+    """The classes a model knows.
+
+    Attributes
+    ----------
+    seen : tuple of labels
+        Classes in the order in which they were first learnt; a class's place here is its code.
+    declared : tuple of labels
+        Classes announced by the user, whether learnt yet or not.
+    """
+
+    seen: tuple[Label, ...] = ()
+    declared: tuple[Label, ...] = ()
+
+    def declaring(self, labels: Labels) -> ClassTable:
+        """Return the table with further classes announced."""
+        new = tuple(labels.values[labels.known].tolist())
+        return self._checked(ClassTable(self.seen, tuple(dict.fromkeys(self.declared + new))))
+
+    def learning(self, labels: Labels) -> ClassTable:
+        """Return the table with the classes of further samples, in the order of the samples."""
+        given = labels.values[labels.known]
+        if len(given) > FEW:
+            values, first = np.unique(given, return_index=True)
+            given = values[np.argsort(first)]
+        new = tuple(label for label in dict.fromkeys(given.tolist()) if label not in self._code_of)
+        return self._checked(ClassTable(self.seen + new, self.declared)) if new else self
+
+    def _checked(self, table: ClassTable) -> ClassTable:
+        kinds = {type(label).__name__ for label in table.seen + table.declared}
+        if len(kinds) > 1:
+            raise ValueError(
+                f"Classes of several kinds: {', '.join(sorted(kinds))}. The labels of one model are all integers, "
+                "all strings or all booleans: convert the new ones to the kind used before."
+            )
+        return table
+
+    @classmethod
+    def joined(cls, tables: Sequence[ClassTable]) -> ClassTable:
+        """Return the table of the classes of several models, sorted: the same in every order of them."""
+        seen, declared = (
+            {label for table in tables for label in getattr(table, name)} for name in ("seen", "declared")
+        )
+        both = cls()._checked(cls(tuple(seen), tuple(declared)))
+        if both.has_minus_one():
+            for table in tables:
+                if not table.has_minus_one() and {*table.seen, *table.declared} - {1}:
+                    raise ValueError(
+                        "-1 is a class in one part of the data and means unlabelled in another. Write None or NaN for "
+                        "unlabelled samples in all of them, or name the classes: partial_fit(X, y, classes=...)."
+                    )
+        return cls(tuple(sorted(seen)), tuple(sorted(declared)))
+
+    def codes_in(self, other: ClassTable) -> IntArray:
+        """Return for each code the code of its class in another table, which must have it."""
+        place = {label: code for code, label in enumerate(other.seen)}
+        return np.array([place[label] for label in self.seen], dtype=np.int64)
+
+    def check_kind(self, labels: Labels) -> None:
+        """Raise a ValueError where labels are of another kind than the classes, and so can never be among them."""
+        if labels.known.any():
+            self.declaring(labels[np.flatnonzero(labels.known)[:1]])
+
+    def code_of(self, label: Label) -> int | None:
+        """Return the code of a class; None where it has not been learnt, or the classes are of another type."""
+        return self._code_of.get(label) if self.seen and type(self.seen[0]) is type(label) else None
+
+    def has_minus_one(self) -> bool:
+        """Return True if -1 is a class, so that it does not mean unlabelled."""
+        return self._has_minus_one
+
+    def codes(self, labels: Labels) -> IntArray:
+        """Return the code of each sample's class, -1 where it is unlabelled or not in the table."""
+        codes, code_of = np.full(len(labels.known), UNLABELLED, dtype=np.int64), self._code_of
+        given = labels.values[labels.known]
+        if len(given) > FEW:
+            values, inverse = np.unique(given, return_inverse=True)
+            codes[labels.known] = np.array([code_of.get(label, UNLABELLED) for label in values.tolist()])[inverse]
+        elif len(given):
+            codes[labels.known] = [code_of.get(label, UNLABELLED) for label in given.tolist()]
+        return codes
+
+    def indices(self, codes: IntArray) -> IntArray:
+        """Return the index in `classes` of each class code, -1 where the code is -1."""
+        return self._class_of_code_or_none[codes]
+
+    def by_class(self, values: NDArray[Any], fill: float = 0) -> NDArray[Any]:
+        """Return values with a column per class code as values with a column per class; `fill` where not learnt."""
+        if len(self.seen) == len(self.classes):
+            return np.asarray(values[:, self._code_of_class])
+        every = np.full((len(values), len(self.classes)), fill, dtype=values.dtype)
+        every[:, self._class_of_code] = values
+        return every
+
+    def with_unseen(self, values: NDArray[Any], fill: float = 0) -> NDArray[Any]:
+        """Return values with a column per class learnt, sorted, as values with a column per class."""
+        if len(self.seen) == len(self.classes):
+            return values
+        every = np.full((len(values), len(self.classes)), fill, dtype=values.dtype)
+        every[:, np.sort(self.sorted_codes())] = values
+        return every
+
+    def order_of_seen(self) -> IntArray:
+        """Return for each code the index of its class among the classes learnt so far, sorted."""
+        return self._order_of_seen
+
+    def first(self, n: int) -> ClassTable:
+        """Return the table with the first n classes that were learnt."""
+        return self if n == len(self.seen) else ClassTable(self.seen[:n], self.declared)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the state to save: plain values."""
+        return {"seen": list(self.seen), "declared": list(self.declared)}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> ClassTable:
+        """Return the table of a saved state, after checking that it can be one."""
+        table = cls(tuple(state["seen"]), tuple(state["declared"]))
+        labels = table.seen + table.declared
+        kinds = {type(label) for label in labels}
+        fits = (
+            len(kinds) <= 1
+            and kinds <= {int, bool, str}
+            and all(len(set(ones)) == len(ones) for ones in (table.seen, table.declared))
+            and all(-(2**63) <= label < 2**63 for label in labels if isinstance(label, int))
+            and not any(label.endswith("\0") for label in labels if isinstance(label, str))
+        )
+        if not fits:
+            raise ValueError("the classes of the model are not classes")
+        return table
+
+    @cached_property
+    def classes(self) -> NDArray[Any]:
+        """All classes, sorted, as users of scikit-learn expect them."""
+        classes = np.array(sorted({*self.seen, *self.declared}))
+        classes.setflags(write=False)
+        return classes
+
+    def sorted_codes(self) -> IntArray:
+        """Return for each code the place of its class in `classes`."""
+        return self._class_of_code
+
+    @cached_property
+    def _has_minus_one(self) -> bool:
+        return UNLABELLED in self.seen or UNLABELLED in self.declared
+
+    @cached_property
+    def _code_of(self) -> dict[Label, int]:
+        return {label: code for code, label in enumerate(self.seen)}
+
+    @cached_property
+    def _class_of_code(self) -> IntArray:
+        place = {label: position for position, label in enumerate(self.classes.tolist())}
+        return np.array([place[label] for label in self.seen], dtype=np.int64)
+
+    @cached_property
+    def _order_of_seen(self) -> IntArray:
+        return np.argsort(np.argsort(self._class_of_code))
+
+    @cached_property
+    def _class_of_code_or_none(self) -> IntArray:
+        return np.append(self._class_of_code, UNLABELLED)
+
+    @cached_property
+    def _code_of_class(self) -> IntArray:
+        """The code of each class, where all classes have been learnt."""
+        return np.argsort(self._class_of_code)
+
+
+NO_GROUP = 0
+MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e100  # of a sample that counts: squares of these are numbers
+
+
+def group_names(groups: Any, known: BoolArray) -> list[Any]:
+    """Return the name of each sample's group as a plain value; None where an unlabelled sample has none."""
+    array = np.asarray(without_mask(groups), dtype=object)
+    check_consistent_length(known, array)
+    names = [plain_value(value) for value in column_or_1d(array, dtype=object)]
+    n_missing = sum(name is None for name, labelled in zip(names, known.tolist(), strict=True) if labelled)
+    if n_missing:
+        raise ValueError(
+            f"groups is missing (None or NaN) for {n_missing} labelled sample(s). Name their group, or give each a "
+            "name of its own."
+        )
+    return names
+
+
+def group_keys(groups: Any, known: BoolArray) -> IntArray:
+    """Return a key for each sample's group, the same in every call; `NO_GROUP` where a sample has none.
+
+    Keys are hashes, so that a model does not hold the names, which may be those of persons.
+    """
+    return np.array([NO_GROUP if name is None else _key(name) for name in group_names(groups, known)], dtype=np.int64)
+
+
+def _key(name: Any) -> int:
+    if isinstance(name, float) and name.is_integer():
+        name = int(name)
+    digest = blake2b(f"{type(name).__name__}:{name}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True) or 1
+
+
+def read_sample_weight(sample_weight: Any, known: BoolArray) -> FloatArray:
+    """Return the weight of each sample after checking them."""
+    try:
+        weights = np.asarray(without_mask(sample_weight), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight must be numbers, one per sample.") from None
+    if weights.ndim != 1:
+        raise ValueError(f"sample_weight must have one dimension, got an array of shape {weights.shape}.")
+    check_consistent_length(weights, known)
+    if not ((weights == 0) | ((weights >= MIN_WEIGHT) & (weights <= MAX_WEIGHT))).all():
+        raise ValueError(
+            f"sample_weight must be finite numbers from 0 up, and those above 0 from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}."
+        )
+    if not weights[known].any():
+        raise ValueError("sample_weight is zero for every labelled sample: give some of them a weight above zero.")
+    return weights
+
+
+class Presentations:
+    """The rows of a table in the order in which boxes learn them, with repeats in succession.
+
+    Parameters
+    ----------
+    times : array of int of length n_rows, or None
+        How often each row comes, at least once; None: once each.
+    """
+
+    def __init__(self, times: IntArray | None) -> None:
+        self._starts: IntArray | None = None
+        self.rows: slice | IntArray = slice(None)
+        self.first: slice | IntArray = slice(None)
+        if times is not None and (times > 1).any():
+            self._starts = np.append(0, np.cumsum(times))
+            self.rows, self.first = np.repeat(np.arange(len(times)), times), self._starts[:-1]
+
+    def of(self, rows: slice) -> slice:
+        """Return the presentations of some rows in succession."""
+        if self._starts is None:
+            return rows
+        return slice(int(self._starts[rows.start or 0]), int(self._starts[rows.stop]))
+
+
+def with_groups_and_weights(table: Table, labels: Labels, groups: Any, sample_weight: Any) -> tuple[Table, Labels]:
+    """Return samples and labels with the groups and weights that the user gave, without samples of weight 0."""
+    if groups is not None:
+        labels = replace(labels, groups=group_keys(groups, labels.known))
+    if sample_weight is None:
+        return table, labels
+    weights = read_sample_weight(sample_weight, labels.known)
+    labels = replace(labels, weights=weights)
+    kept = weights > 0
+    return (table, labels) if kept.all() else (table[kept], labels[kept])
+
+
+def with_two_classes(labels: Labels, *, warn: bool = True) -> Labels:
+    """Return the labels with -1 as a class if -1 and 1 are the only values.
+
+    On request warn of it, unless None or NaN marks unlabelled samples, so that -1 can only be a class.
+    """
+    if not labels.are_plus_and_minus_one():
+        return labels
+    with_minus_one = labels.with_class_minus_one()
+    if warn and with_minus_one.known.all():
+        warnings.warn(
+            "y holds -1 and 1 only, which are taken for two classes. If -1 means unlabelled here, write None or "
+            "NaN instead.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return with_minus_one
+
+
+def read_stream_labels(table: Table, y: Any, classes: Any, known: ClassTable) -> tuple[Labels, Labels | None]:
+    """Return the labels and the announced classes of a `partial_fit` of a model that knows some classes already."""
+    declared = None
+    if classes is not None:
+        announced = np.atleast_1d(np.asarray(classes, dtype=object)) if np.isscalar(classes) else classes
+        declared = read_labels(announced, Table(np.empty((len(announced), 1)))).with_class_minus_one()
+        known = known.declaring(declared)
+    return Labels.none(len(table)) if y is None else as_known(known, read_labels(y, table)), declared
+
+
+def as_known(table: ClassTable, labels: Labels) -> Labels:
+    """Return labels as a model reads them for which -1 may be a class."""
+    return labels.with_class_minus_one() if table.has_minus_one() else labels
+
+
+def check_has_label(table: ClassTable) -> None:
+    """Raise NotFittedError while no labelled sample has been learnt."""
+    if not table.seen:
+        raise NotFittedError(
+            "No labelled sample has been learnt yet, so there is no class to predict. Call partial_fit(X, y) with at "
+            "least one label first; score_samples works without."
+        )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
@@ -12,8 +13,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from sslart._data.columns.dates import days_of, holds_dates, stand_for_months, with_parts
-from sslart._data.columns.frames import (
+from sslart._data.columns import (
+    ATTRIBUTE,
+    NO_PLAN,
+    ColumnPlan,
     array_of,
     columns_of,
     dtype_name,
@@ -21,15 +24,64 @@ from sslart._data.columns.frames import (
     is_frame,
     is_numeric,
     is_untyped,
+    keep_plan,
+    plan_of,
+    texts_to_leave_out,
     values_of,
 )
-from sslart._data.columns.kinds import texts_to_leave_out
-from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN, ColumnPlan, keep_plan, plan_of
-from sslart._data.masks import without_mask
-from sslart._data.plain import plain_array
+from sslart._data.dates import days_of, holds_dates, stand_for_months, with_parts
 from sslart._utils.arrays import FloatArray
 from sslart._utils.optional import heavy
 from sslart._utils.text import plural, printable_lines
+
+FEW_ROWS, FEW_VALUES = 64, 4096
+MAX_BYTES = 8  # of a number that a double can hold, if not exactly
+
+
+def plain_array(X: Any) -> FloatArray | None:
+    """Return X as the kernel takes it where it is an array, or a short list, of numbers; else None.
+
+    There is at least one sample, none has an infinite value, and each has a value that is not missing.
+    """
+    if type(X) is list and len(X) <= FEW_ROWS:
+        X = _array_of(X)
+    if type(X) is not np.ndarray or X.ndim != 2 or not X.size:
+        return None
+    if X.dtype != np.float64 or not X.flags.c_contiguous:
+        if X.dtype.kind not in "fiu" or X.dtype.itemsize > MAX_BYTES:
+            return None
+        X = np.ascontiguousarray(X, dtype=np.float64)
+    return X if _is_complete(X) else None
+
+
+def _array_of(rows: list[Any]) -> NDArray[Any] | None:
+    if not all(type(row) is list for row in rows):
+        return None
+    try:
+        return np.array(rows)
+    except ValueError:
+        return None
+
+
+def _is_complete(X: FloatArray) -> bool:
+    """Return True if no value is infinite and no sample is empty; False also if checking would take long."""
+    if X.size > FEW_VALUES:  # no array of flags for a large table
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite(X.sum()))
+    if np.isfinite(X).all():
+        return True
+    return not np.isinf(X).any() and not np.isnan(X).all(axis=1).any()
+
+
+def without_mask(values: Any) -> Any:
+    """Return the values of a masked NumPy array with None where masked; return other values unchanged."""
+    masked = sys.modules.get("numpy.ma")  # no masked array can be made without it, and loading it takes time
+    if masked is None or not isinstance(values, masked.MaskedArray):
+        return values
+    plain = masked.getdata(values).astype(object)
+    plain[masked.getmaskarray(values)] = None
+    return plain
+
 
 PLAIN_TYPES = frozenset({str, bool, int, type(None)})  # of which none stands for a missing value but None
 COLUMN_ATTRIBUTES = ("n_features_in_", "feature_names_in_", ATTRIBUTE)
@@ -394,3 +446,56 @@ def _read_mixed_frame(
     if np.isinf(values).any():
         raise ValueError(_about_infinity(values, [name for name, _ in columns_of(X)]))
     return _refuse_empty_rows(Table(values, categories, _names_of(estimator), untyped))
+
+
+TEXT_OR_NONE = frozenset({str, type(None)})
+
+
+def as_known_texts(table: Table, known_in: Callable[[int], Collection[Any]]) -> Table:
+    """Replace each unknown category by its text where that text is a known category.
+
+    A column may have been learnt from a file of texts, and come as booleans or numbers later. A text is known that was
+    learnt, or that an earlier sample of the table has, so that it does not matter how a stream is cut.
+
+    Parameters
+    ----------
+    table : Table
+    known_in : callable
+        Returns the categories that were learnt of a column.
+    """
+    if not table.categories:
+        return table
+    changed = {}
+    for column, values in table.categories.items():
+        if TEXT_OR_NONE.issuperset(map(type, values)):
+            continue
+        texts = _texts(values, known_in(column))
+        if texts:
+            changed[column] = np.array([texts.get((type(one), one), one) for one in values], dtype=object)
+    return replace(table, categories={**table.categories, **changed}) if changed else table
+
+
+def _texts(values: NDArray[np.object_], known: Collection[Any]) -> dict[tuple[type, Any], str]:
+    """Return the text that each category stands for, by its type and value, where that text is known and it is not."""
+    found, met = {}, set(known)
+    for kind, value in dict.fromkeys((type(one), one) for one in values):
+        if value is None or value in met:
+            continue
+        text = _text(value)
+        if text in met:
+            found[kind, value] = text
+        else:
+            met.add(value)
+    return found
+
+
+def _text(value: Any) -> str:
+    """Return a category as a file of texts has it: a whole number without a point."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def without_columns(table: Table, columns: Collection[int]) -> Table:
+    """Return a table without some columns; those that are left are numbered anew."""
+    kept = [column for column in range(table.values.shape[1]) if column not in columns]
+    categories = {new: table.categories[old] for new, old in enumerate(kept) if old in table.categories}
+    return Table(table.values[:, kept], categories)

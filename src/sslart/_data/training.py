@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from sklearn.exceptions import NotFittedError
-
-from sslart._data.classes import ClassTable
-from sslart._data.columns.outliers import warn_of_outliers
-from sslart._data.columns.plan import keep_plan, plan_of
-from sslart._data.columns.suspects import suspects
-from sslart._data.groups import group_keys, read_sample_weight
-from sslart._data.labels import Labels, read_labels
+from sslart._data.columns import keep_plan, plan_of
+from sslart._data.labels import (
+    ClassTable,
+    Labels,
+    read_labels,
+    with_groups_and_weights,
+    with_two_classes,
+)
+from sslart._data.leakage import suspects
+from sslart._data.outliers import warn_of_outliers
 from sslart._data.samples import SampleReader, Table, read_samples
 
 
@@ -61,57 +61,3 @@ def _take_notes(reader: SampleReader, table: Table, labels: Labels) -> None:
     codes = ClassTable().learning(labels).codes(labels)
     found = tuple(suspects(table, codes, names[:n_given], plan.dates))
     keep_plan(reader, replace(plan, notes=plan.notes + found))
-
-
-def with_groups_and_weights(table: Table, labels: Labels, groups: Any, sample_weight: Any) -> tuple[Table, Labels]:
-    """Return samples and labels with the groups and weights that the user gave, without samples of weight 0."""
-    if groups is not None:
-        labels = replace(labels, groups=group_keys(groups, labels.known))
-    if sample_weight is None:
-        return table, labels
-    weights = read_sample_weight(sample_weight, labels.known)
-    labels = replace(labels, weights=weights)
-    kept = weights > 0
-    return (table, labels) if kept.all() else (table[kept], labels[kept])
-
-
-def with_two_classes(labels: Labels, *, warn: bool = True) -> Labels:
-    """Return the labels with -1 as a class if -1 and 1 are the only values.
-
-    On request warn of it, unless None or NaN marks unlabelled samples, so that -1 can only be a class.
-    """
-    if not labels.are_plus_and_minus_one():
-        return labels
-    with_minus_one = labels.with_class_minus_one()
-    if warn and with_minus_one.known.all():
-        warnings.warn(
-            "y holds -1 and 1 only, which are taken for two classes. If -1 means unlabelled here, write None or "
-            "NaN instead.",
-            UserWarning,
-            stacklevel=4,
-        )
-    return with_minus_one
-
-
-def read_stream_labels(table: Table, y: Any, classes: Any, known: ClassTable) -> tuple[Labels, Labels | None]:
-    """Return the labels and the announced classes of a `partial_fit` of a model that knows some classes already."""
-    declared = None
-    if classes is not None:
-        announced = np.atleast_1d(np.asarray(classes, dtype=object)) if np.isscalar(classes) else classes
-        declared = read_labels(announced, Table(np.empty((len(announced), 1)))).with_class_minus_one()
-        known = known.declaring(declared)
-    return Labels.none(len(table)) if y is None else as_known(known, read_labels(y, table)), declared
-
-
-def as_known(table: ClassTable, labels: Labels) -> Labels:
-    """Return labels as a model reads them for which -1 may be a class."""
-    return labels.with_class_minus_one() if table.has_minus_one() else labels
-
-
-def check_has_label(table: ClassTable) -> None:
-    """Raise NotFittedError while no labelled sample has been learnt."""
-    if not table.seen:
-        raise NotFittedError(
-            "No labelled sample has been learnt yet, so there is no class to predict. Call partial_fit(X, y) with at "
-            "least one label first; score_samples works without."
-        )

@@ -1,23 +1,23 @@
-"""Means and variances of the features over the parts of a stream, and which of them differ between two parts."""
+"""Drift of features: their means and variances over the parts of a stream, and values never seen before."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from sslart._art.backend import backend
 from sslart._data.samples import Table
-from sslart._data.saved import require, saved_array
-from sslart._data.stream_sums import COUNT, END, MAX_VALUE, MISSING
-from sslart._drift.buckets import Buckets
-from sslart._drift.events import FeatureShift
+from sslart._data.stream_sums import COUNT, END, MARGIN, MAX_VALUE, MIN_OF_MEAN, MISSING
+from sslart._drift.windows import Buckets
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.deferred import CachesValues
-from sslart._utils.text import DateName, printable
+from sslart._utils.cache import CachesValues
+from sslart._utils.text import DateName, number_text, printable
+from sslart._utils.validation import require, saved_array
 
 MAX_CATEGORIES = 50  # of a column, that are counted
 MAX_NAMED = 5
@@ -27,6 +27,34 @@ MIN_CERTAINTY = 4.0  # standard errors
 NOT_COUNTED = -2  # place of a category
 
 Category = tuple[int, str | bool | float]  # column and value
+
+
+@dataclass(frozen=True)
+class FeatureShift:
+    """A feature whose mean differs before and after a drift.
+
+    Attributes
+    ----------
+    name : str
+        The feature; feature=category for a category, of which `before` and `after` are the shares.
+    before, after : float
+        The mean in the user's units.
+    shift : float
+        The difference, in standard deviations of the feature before the drift.
+    """
+
+    name: str
+    before: float
+    after: float
+    shift: float
+
+    def __str__(self) -> str:
+        distance = f"{abs(self.shift):.1f} standard deviations"
+        return f"{printable(self.name)} from {number_text(self.before, 3)} to {number_text(self.after, 3)} ({distance})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the shift as plain values."""
+        return {"name": self.name, **{name: rounded(getattr(self, name)) for name in ("before", "after", "shift")}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,3 +228,59 @@ class FeatureHistory(CachesValues):
         require((np.abs(sums) <= counts * MAX_VALUE).all(), "the features")
         require(((squares >= 0) & (squares <= counts * MAX_VALUE**2)).all(), "the features")
         return cls(first, categories, buckets)
+
+
+# samples, four times as many in a long stream
+EVERY = 256  # after so many features are looked at
+AFTER = 128  # at the end of the stream: their mean is compared
+APART = 512  # at the end of the stream: not compared with, so that a change lies between
+LONG = 16_384
+
+
+def is_looked_at(end: int) -> bool:
+    """Return True if features are checked after `end` samples."""
+    return end % (EVERY * _times(end)) == 0
+
+
+def _times(end: int) -> int:
+    return 1 if end <= LONG else 4
+
+
+def feature_change(history: FeatureHistory, end: int, names: Callable[[], Sequence[str]]) -> int | None:
+    """Return the last sample before the mean of a feature has left the range of its earlier means; None: none has.
+
+    Parameters
+    ----------
+    history : FeatureHistory
+    end : int
+        The last sample of the stream.
+    names : callable
+        Returns the names of the columns. Those that hold dates are left out.
+    """
+    rows, after, apart = history.buckets.rows, AFTER * _times(end), APART * _times(end)
+    if end < 2 * apart:
+        return None
+    ends = rows[:, END]
+    begins = np.concatenate([[-np.inf], ends[:-1]])
+    n_earlier = int(np.searchsorted(ends, end - apart, side="right"))
+    beyond = np.empty(len(history.first) + len(history.categories))
+    first_after = int(np.searchsorted(begins, end - after))
+    found = backend().drift_beyond(rows, history.origins, history.category_columns, n_earlier, first_after, beyond)
+    if not found:
+        return None
+    beyond[[isinstance(names()[column], DateName) for column in history.columns]] = -1.0
+    most = int(beyond.argmax())
+    if beyond[most] < 0.0:
+        return None
+    counts, means = (of[:, most] for of in history.means(rows))
+    _, _, variance = history.moments(rows[:n_earlier].sum(axis=0))
+    earlier = means[:n_earlier][counts[:n_earlier] >= MIN_OF_MEAN]
+    first_later = int(np.searchsorted(begins, end - apart))
+    own = means[first_later:]
+    inside = np.maximum(own - earlier.max(), earlier.min() - own) <= MARGIN / 2 * np.sqrt(variance[most])
+    last = np.flatnonzero(inside & (counts[first_later:] > 0))
+    return min(int(ends[first_later:][last[-1]]), end - after) if len(last) else end - apart
+
+
+def rounded(value: float) -> float:
+    return float(f"{value:.6g}")

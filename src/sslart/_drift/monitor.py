@@ -9,33 +9,280 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sslart._art.backend import backend
+from sslart._art.learning import LearnResult
+from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
-from sslart._data.saved import MAX_COUNT, require, saved_array, saved_whole
-from sslart._data.stream_sums import BLOCK, COUNT, END, FIRST_FEATURE, MAX_CLASSES, ROOTS
-from sslart._drift.blocks import (
-    FIRST_CLASS,
-    Learnt,
-    Shape,
-    checks_between,
-    n_classes_of,
-    n_complete,
-    series_of,
-    step_after,
+from sslart._data.stream_sums import (
+    BLOCK,
+    COUNT,
+    END,
+    FIRST_FEATURE,
+    MAX_CLASSES,
+    N_LABELLED,
+    N_PREDICTED,
+    NOVEL,
+    ROOTS,
+    WRONG_SQUARES,
 )
-from sslart._drift.events import CLASSES, FEATURES, MEASURES, NOVELTY, DriftEvent, events_from_state, events_to_state
-from sslart._drift.feature_drift import AFTER, feature_change, is_looked_at
-from sslart._drift.features import FeatureHistory
-from sslart._drift.timeline import Timeline
-from sslart._drift.window import AdaptiveWindow, Cut
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._drift.features import AFTER, FeatureHistory, FeatureShift, feature_change, is_looked_at, rounded
+from sslart._drift.windows import AdaptiveWindow, Cut, Timeline
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.text import category_text, number_text
+from sslart._utils.validation import MAX_COUNT, require, saved_array, saved_whole
 
-__all__ = ["NO_DRIFT", "Context", "DriftMonitor", "Learnt"]
+# after how many samples windows are checked, from which sample of a stream on
+STEPS = ((0, BLOCK), (1024, 4 * BLOCK), (4096, 8 * BLOCK), (16_384, 16 * BLOCK))
+FIRST_CLASS = FIRST_FEATURE  # column of the first class where there are none of features
+
+TINY = 1e-300
+
+
+class Measurements(NamedTuple):
+    """Measurements of samples, taken before they were learnt.
+
+    Attributes
+    ----------
+    gaps : array of length n_samples
+        How far each lay from its box; NaN where no box could take it.
+    room : float
+        The gap of a sample that is as novel as can be.
+    codes : array of int, or None
+        Class codes, -1 where unlabelled. None: there are no classes.
+    predicted : array of int, or None
+        Codes of the predicted classes, -1 where nothing was predicted.
+    wrong : array, or None
+        In place of `predicted`: how much the prediction was wrong; NaN where nothing was predicted.
+    """
+
+    gaps: FloatArray
+    room: float = 1.0
+    codes: IntArray | None = None
+    predicted: IntArray | None = None
+    wrong: FloatArray | None = None
+
+    @classmethod
+    def of(
+        cls,
+        learnt: LearnResult,
+        vigilance: float,
+        codes: IntArray | None = None,
+        better: Sequence[tuple[slice, IntArray]] = (),
+    ) -> Measurements:
+        """Return the measurements of samples by a network.
+
+        Parameters
+        ----------
+        learnt : LearnResult
+        vigilance : float
+        codes : array or None
+            Class codes of the samples; None: no labels.
+        better : sequence of (rows, codes)
+            What was predicted for some of the samples by other means.
+        """
+        predicted = learnt.predicted if codes is not None and len(learnt.predicted) else None
+        if better and predicted is not None:
+            predicted = predicted.copy()
+            for rows, own in better:
+                predicted[rows] = own
+        return cls(learnt.gaps, max(1.0 - vigilance, TINY), codes, predicted)
+
+    @property
+    def novelty(self) -> FloatArray:
+        """From 0 for a sample that lies in its box to 1 for one that no box can take."""
+        return np.fmin(self.gaps / self.room, 1.0)
+
+    @classmethod
+    def of_members(cls, novelty: FloatArray, right: BoolArray, codes: IntArray) -> Measurements:
+        """Return the measurements averaged over the members of an ensemble, given the correct predictions of each."""
+        return cls(novelty, 1.0, codes, None, np.where(codes == UNLABELLED, np.nan, 1.0 - right.mean(axis=0)))
+
+    def rows(self, rows: slice) -> Measurements:
+        """Return the measurements of the given rows."""
+        codes, predicted = (None if one is None else one[rows] for one in (self.codes, self.predicted))
+        return Measurements(
+            self.gaps[rows], self.room, codes, predicted, None if self.wrong is None else self.wrong[rows]
+        )
+
+
+class Shape(NamedTuple):
+    """Numbers of columns, categories, and classes that sums cover."""
+
+    n_columns: int = 0
+    n_categories: int = 0
+    n_classes: int = 0
+
+    @property
+    def width(self) -> int:
+        """The number of columns of the sums."""
+        return FIRST_FEATURE + 3 * self.n_columns + self.n_categories + self.n_classes
+
+    def places(self, wider: Shape) -> IntArray:
+        """Return the columns, in wider sums, of the columns of these."""
+        numbers = [FIRST_FEATURE + part * wider.n_columns + np.arange(self.n_columns) for part in range(3)]
+        first_category = FIRST_FEATURE + 3 * wider.n_columns
+        categories = first_category + np.arange(self.n_categories)
+        classes = first_category + wider.n_categories + np.arange(self.n_classes)
+        return np.concatenate([np.arange(FIRST_FEATURE), *numbers, categories, classes])
+
+    def widened(self, sums: FloatArray, wider: Shape) -> FloatArray:
+        """Return sums with further columns, which were 0 so far."""
+        if self == wider:
+            return sums
+        rows = np.zeros((len(sums), wider.width))
+        rows[:, self.places(wider)] = sums
+        return rows
+
+
+def series_of(measured: FloatArray) -> list[FloatArray]:
+    """Return the input of each window: last sample, number of values, totals, and squares, by kind.
+
+    Parameters
+    ----------
+    measured : array
+        Last sample, samples, measures, labels of each class.
+    """
+    novelty = measured[:, : NOVEL + 1]
+    if not measured[:, N_LABELLED].any():
+        return [novelty]
+    ends, classes = measured[:, : END + 1], measured[:, FIRST_CLASS:]  # of zeros and ones the squares are the same
+    errors = np.concatenate([ends, measured[:, N_PREDICTED : WRONG_SQUARES + 1]], axis=1)
+    return [novelty, errors, np.concatenate([ends, measured[:, N_LABELLED:], classes], axis=1)]
+
+
+def step_after(n_samples: int) -> int:
+    """Return the number of samples between two checks of the windows, after `n_samples` samples."""
+    return next(step for start, step in reversed(STEPS) if n_samples >= start)
+
+
+def n_complete(n_samples: int) -> int:
+    """Return the number of samples of a stream that the windows have processed."""
+    step = step_after(n_samples)
+    return n_samples // step * step
+
+
+def checks_between(start: int, end: int) -> IntArray:
+    """Return after which samples windows are checked, from the one after a check to another one."""
+    checks, now = [], start
+    while now < end:
+        now += step_after(now)
+        checks.append(now)
+    return np.array(checks)
+
+
+def n_classes_of(codes: IntArray | None) -> int:
+    """Return the number of classes counted for these codes."""
+    return 0 if codes is None else min(int(codes.max(initial=UNLABELLED)) + 1, MAX_CLASSES)
+
+
+NOVELTY, ERROR, CLASSES = MEASURES = ("novelty", "error", "classes")
+FEATURES = "features"
+KINDS = (*MEASURES, FEATURES)
+
+
+@dataclass(frozen=True)
+class DriftEvent:
+    """A drift that `partial_fit` has found in a stream; `str` describes it in words.
+
+    Attributes
+    ----------
+    kind : {"novelty", "error", "classes", "features"}
+        What has changed: samples fit the model worse, more of them are predicted wrongly before they are learnt, the
+        share of a class among the labels is another, or the values of a feature are where they never were.
+    sample : int
+        The sample after which the drift was found, counted from 1 since the last `fit`.
+    since : int
+        The first sample after the change, as far as it can be located.
+    before, after : float
+        The mean of the measure on either side of the change; for features, of the one that moved most.
+    label : int, str, bool or None
+        The class whose share has changed; None for other kinds.
+    features : tuple of FeatureShift
+        The features that moved at the same time, the one that moved most first; at most five.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sslart import FuzzyART
+    >>> X = np.random.default_rng(0).normal(size=(3000, 2))
+    >>> X[1500:, 0] += 6
+    >>> event = FuzzyART().partial_fit(X).drift_[0]
+    >>> event.kind, event.sample
+    ('features', 1536)
+    >>> print(event.features[0])
+    x0 from 0.0012 to 1.71 (1.7 standard deviations)
+    """
+
+    kind: str
+    sample: int
+    since: int
+    before: float
+    after: float
+    label: Any = None
+    features: tuple[FeatureShift, ...] = ()
+
+    def __str__(self) -> str:
+        return self.described_by("sample")
+
+    def described_by(self, noun: str) -> str:
+        """Return the event in words, with another noun for a sample, such as row."""
+        levels = f"from {number_text(self.before, 2)} to {number_text(self.after, 2)}"
+        direction = "rose" if self.after > self.before else "fell"
+        what = {
+            NOVELTY: f"{noun}s fit the model worse: their mean novelty rose {levels}",
+            ERROR: f"more {noun}s are predicted wrongly: the share of errors rose {levels}",
+            CLASSES: f"the share of class {category_text(self.label)} among the labels {direction} {levels}",
+            FEATURES: "values are where they never were",
+        }[self.kind]
+        moved = f" Features that moved: {'; '.join(map(str, self.features))}." if self.features else ""
+        return f"Since {noun} {self.since} {what}; found at {noun} {self.sample}.{moved}"
+
+    def to_dict(self, noun: str = "sample") -> dict[str, Any]:
+        """Return the event as plain values, such as JSON holds, with another noun for a sample, such as row."""
+        return {
+            "kind": self.kind,
+            noun: self.sample,
+            "since": self.since,
+            "before": rounded(self.before),
+            "after": rounded(self.after),
+            **({} if self.label is None else {"label": self.label}),
+            "features": [feature.to_dict() for feature in self.features],
+            "description": self.described_by(noun),
+        }
+
+
+def events_to_state(events: tuple[DriftEvent, ...]) -> list[dict[str, Any]]:
+    """Return events as plain values to save."""
+    return [{**vars(event), "features": [vars(one) for one in event.features]} for event in events]
+
+
+def events_from_state(state: Any) -> tuple[DriftEvent, ...]:
+    """Return the events of a saved state, after checking that they can be such."""
+    events = []
+    for one in state:
+        require(one["kind"] in KINDS and isinstance(one["label"], int | str | bool | None), "the drifts")
+        sample, since = (saved_whole(one, name, 0, MAX_COUNT) for name in ("sample", "since"))
+        features = tuple(FeatureShift(_text(shift["name"]), *_numbers(shift, "shift")) for shift in one["features"])
+        before, after = _numbers(one)
+        events.append(DriftEvent(one["kind"], sample, since, before, after, one["label"], features))
+    return tuple(events)
+
+
+def _text(value: Any) -> str:
+    require(isinstance(value, str), "the drifts")
+    return str(value)
+
+
+def _numbers(state: Any, *more: str) -> list[float]:
+    values = [state[name] for name in ("before", "after", *more)]
+    require(all(type(value) is float for value in values), "the drifts")
+    return values
+
 
 MAX_TOGETHER = 16_384  # samples
 MAX_EVENTS = 1000
 
 
-class Context(NamedTuple):
+class StreamNames(NamedTuple):
     """Names for the text of an event: column names (computed on demand), and classes by code."""
 
     column_names: Callable[[], Sequence[str]]
@@ -58,7 +305,7 @@ class DriftMonitor:
     timeline: Timeline = field(default_factory=Timeline)
     events: tuple[DriftEvent, ...] = ()
 
-    def after(self, learnt: Learnt, table: Table, context: Context) -> DriftMonitor:
+    def after(self, learnt: Measurements, table: Table, context: StreamNames) -> DriftMonitor:
         """Return the monitor after samples have been learnt."""
         values, monitor = table.values, self
         n = len(values)
@@ -81,7 +328,7 @@ class DriftMonitor:
         )
         return waiting if n_samples < self.due else waiting._checked(context)
 
-    def _summed(self, learnt: Learnt, values: FloatArray, places: IntArray | None) -> FloatArray | None:
+    def _summed(self, learnt: Measurements, values: FloatArray, places: IntArray | None) -> FloatArray | None:
         """Return the sums with further samples; None where there is no column for something in them."""
         gaps, room, codes, predicted, wrong = learnt
         history, before = self.history, self.sums
@@ -121,7 +368,7 @@ class DriftMonitor:
         shape = Shape(len(history.first), len(history.categories))
         return shape._replace(n_classes=self.sums.shape[1] - shape.width)
 
-    def _checked(self, context: Context) -> DriftMonitor:
+    def _checked(self, context: StreamNames) -> DriftMonitor:
         """Return the monitor after windows have taken account of all samples up to the last check that is due."""
         start, end = self.n_checked, n_complete(self.n_samples)
         sums, n_classes = self.sums[: (end - start) // BLOCK], self._shape().n_classes
@@ -190,7 +437,7 @@ NO_DRIFT = DriftMonitor()
 
 
 def _with_events(
-    events: tuple[DriftEvent, ...], cuts: list[tuple[int, Cut]], history: FeatureHistory, context: Context
+    events: tuple[DriftEvent, ...], cuts: list[tuple[int, Cut]], history: FeatureHistory, context: StreamNames
 ) -> tuple[DriftEvent, ...]:
     for kind, cut in cuts:
         event = _event(cut, MEASURES[kind], history, context, events)
@@ -199,7 +446,7 @@ def _with_events(
 
 
 def _with_moved(
-    events: tuple[DriftEvent, ...], history: FeatureHistory, end: int, context: Context
+    events: tuple[DriftEvent, ...], history: FeatureHistory, end: int, context: StreamNames
 ) -> tuple[DriftEvent, ...]:
     """Return the events after features have been looked at: with one more where any moved that was not named yet."""
     change = feature_change(history, end, context.column_names)
@@ -219,7 +466,7 @@ def _last_of(kind: str, events: Sequence[DriftEvent]) -> int:
 
 
 def _event(
-    cut: Cut, kind: str, history: FeatureHistory, context: Context, events: Sequence[DriftEvent]
+    cut: Cut, kind: str, history: FeatureHistory, context: StreamNames, events: Sequence[DriftEvent]
 ) -> DriftEvent | None:
     """Return the event of a cut; None if it is no drift, or has been reported already.
 
@@ -234,3 +481,49 @@ def _event(
         label = context.classes[cut.series]
     features = history.shifts(cut.start, cut.change, context.column_names())
     return DriftEvent(kind, cut.end, cut.change + 1, before, after, label, features)
+
+
+class PredictedDrift:
+    """Drift detection on predicted rows: rates of novel and wrongly predicted rows, and class shares."""
+
+    def __init__(self) -> None:
+        self._monitor = NO_DRIFT
+        self._codes: dict[Any, int] = {}
+
+    def after(
+        self,
+        table: Table,
+        novel: FloatArray,
+        predicted: Sequence[Any],
+        labels: Sequence[Any],
+        numbers: Sequence[int],
+        names: Sequence[str],
+    ) -> list[DriftEvent]:
+        """Return the drifts found in further rows, in which `sample` and `since` are numbers of rows.
+
+        Parameters
+        ----------
+        table : Table
+        novel : array
+            1 for rows that are novel, 0 for others.
+        predicted, labels : sequences
+            Predicted and true classes, None where there is none.
+        numbers : sequence of int
+            The numbers of the rows.
+        names : sequence of str
+            Of the columns of the table.
+        """
+        n_before, n_events = self._monitor.n_samples, len(self._monitor.events)
+        codes = [UNLABELLED if label is None else self._codes.setdefault(label, len(self._codes)) for label in labels]
+        wrong = [
+            np.nan if None in (label, found) else float(label != found)
+            for label, found in zip(labels, predicted, strict=True)
+        ]
+        learnt = Measurements(novel, codes=np.array(codes, dtype=np.int64), wrong=np.array(wrong, dtype=np.float64))
+        self._monitor = self._monitor.after(learnt, table, StreamNames(lambda: names, tuple(self._codes)))
+        events = self._monitor.events[n_events:]
+        rows = [numbers[max(0, event.sample - n_before - 1)] for event in events]
+        return [
+            replace(event, sample=row, since=max(1, row - (event.sample - event.since)))
+            for event, row in zip(events, rows, strict=True)
+        ]

@@ -1,22 +1,22 @@
-"""Protocols of the mapping from boxes to classes, by counts or by evidence."""
+"""Mapping from boxes to classes: the protocol of all mappings, and class counts."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sslart._art.network import Network
-from sslart._data.classes import ClassTable
-from sslart._data.labels import Labels
+from sslart._data.labels import ClassTable, Labels
 from sslart._data.samples import Table
-from sslart._mapping.left_out import LeftOut
+from sslart._mapping.loo_predictions import LooPredictions
 from sslart._utils.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from sslart._mapping.evidence.readout import Readout
 
 
-class Choice(IntEnum):
+class Effort(IntEnum):
     """Effort spent on selecting settings: none, a few candidates (for frequent selections), or all of them."""
 
     NONE = 0
@@ -28,7 +28,7 @@ class Segment(NamedTuple):
     """Rows of a stream that are learnt together, and whether the mapping chooses its settings after them."""
 
     rows: slice
-    choose: Choice
+    choose: Effort
 
 
 class Scoring(Protocol):
@@ -72,7 +72,7 @@ class Mapping(Protocol):
         """With evidence, the weight of each family of bases; they sum to one. Empty for others."""
 
     @property
-    def left_out(self) -> LeftOut | None:
+    def left_out(self) -> LooPredictions | None:
         """Leave-one-out predictions of the stored labels of a mapping with evidence; None for others."""
 
     @property
@@ -101,7 +101,7 @@ class Mapping(Protocol):
         codes: IntArray,
         labels: Labels,
         *,
-        choose: Choice,
+        choose: Effort,
         is_last: bool,
         in_order: bool = True,
     ) -> Mapping:
@@ -118,3 +118,65 @@ class Mapping(Protocol):
 
         `samples`: with the samples that are kept; `promises`: with what predictions that keep a promise need.
         """
+
+
+@dataclass(frozen=True)
+class CountsMapping:
+    """One-to-many, where a box may serve several classes, or one-to-one, where it serves one only.
+
+    The counts themselves are part of the nodes: the network keeps them while it learns.
+    """
+
+    one_to_one: bool = False
+
+    uses_evidence = False
+    predicted = None
+    readout = None
+    scoring = None
+    left_out = None
+    kept_labels = None
+    kept_samples = None
+    settings_by_labels = True
+
+    @property
+    def family_weights(self) -> dict[str, float]:
+        """No family has a weight: there is no regression."""
+        return {}
+
+    def check_classes(self, owner: str, class_table: ClassTable) -> None:
+        """Do nothing: no parameter names a class."""
+
+    def network_of(self, network: Network) -> Network:
+        """Return the network that learns: predictions are made with it."""
+        return network
+
+    def segment(self, codes: IntArray, n_classes: int) -> Segment:
+        """Return all samples as one segment."""
+        return Segment(slice(0, len(codes)), Effort.NONE)
+
+    def learned(
+        self,
+        network: Network,
+        class_table: ClassTable,
+        table: Table,
+        codes: IntArray,
+        labels: Labels,
+        *,
+        choose: Effort,
+        is_last: bool,
+        in_order: bool = True,
+    ) -> CountsMapping:
+        """Return the mapping itself: the network has counted."""
+        return self
+
+    def after_unlabelled(self, class_table: ClassTable) -> CountsMapping:
+        """Return the mapping itself: the network has counted."""
+        return self
+
+    def with_columns(self, network: Network, n_columns: int) -> CountsMapping:
+        """Return the mapping itself: the network keeps the counts."""
+        return self
+
+    def to_state(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any] | None:
+        """Return nothing: the counts are saved with the network."""
+        return None

@@ -8,16 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.reduction.fading import Fading
-from sslart._art.row_keys import row_keys
-from sslart._data.classes import ClassTable
-from sslart._data.groups import NO_GROUP
-from sslart._data.labels import UNLABELLED, Labels
-from sslart._data.presentations import Presentations
+from sslart._art.backend import row_keys
+from sslart._art.learning import Fading
+from sslart._data.labels import NO_GROUP, UNLABELLED, ClassTable, Labels, Presentations
 from sslart._data.samples import Table
-from sslart._data.saved import MAX_COUNT, require, saved_array
-from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
-from sslart._utils.random_keys import keys_of_numbers, mixed
+from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray, keys_of_numbers, mixed
+from sslart._utils.validation import MAX_COUNT, require, saved_array
 
 MIN_CLASS_WEIGHT = 1e-3  # of a member with evidence mapping for a class, so that some vote always counts
 

@@ -9,27 +9,416 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from sslart._art.calibration import NoveltyCalibration
-from sslart._art.network import NO_LIMIT, LearningParams
-from sslart._art.novelty import NoveltyTest
-from sslart._data.classes import ClassTable, Label
-from sslart._data.labels import UNLABELLED, Labels, read_labels
+from sslart._art.backend import encode
+from sslart._art.boxes import NO_LIMIT
+from sslart._art.learning import LearningParams
+from sslart._art.network import Coded, Network
+from sslart._art.novelty import NoveltyCalibration, NoveltyTest
+from sslart._data.encoder import Encoder
+from sslart._data.labels import UNLABELLED, ClassTable, Label, Labels, as_known, check_has_label, read_labels
 from sslart._data.samples import SampleReader, Table
-from sslart._data.training import as_known
-from sslart._mapping.decision_costs import cheapest
-from sslart._mapping.ensemble_votes import Ballot
-from sslart._mapping.guarantees.errors import ErrorLevels
-from sslart._mapping.guarantees.promises import Promises, no_promise
-from sslart._mapping.left_out import LeftOut, left_out_by_vote
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.predictions import Decisions, Prediction, PredictionBatch
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._mapping.base import Mapping
+from sslart._mapping.conformal import ConformalPredictor, no_promise
+from sslart._mapping.decision_rules import ErrorLevels, cheapest, expected_costs
+from sslart._mapping.ensemble_votes import Ballot, vote_on_evidence, vote_on_labels
+from sslart._mapping.loo_predictions import LooPredictions, left_out_by_vote
+from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from sslart._mapping.evidence.readout import Readout
+
+CLOSE = 1e-9  # of scores: probabilities that differ by more than rounding have scores that differ by more
+
+
+@dataclass(frozen=True, eq=False)
+class MemberView:
+    """One network: the only one of a single model, or a member of an ensemble.
+
+    Attributes
+    ----------
+    number : int or None
+        Index of the member in its ensemble; None in a single model.
+    network : Network
+        Encoder and nodes.
+    class_table : ClassTable
+    params : LearningParams
+        ρ, α, β, δ.
+    mapping : Mapping
+        From boxes to classes.
+    n_jobs : int or None
+    """
+
+    number: int | None
+    network: Network
+    class_table: ClassTable
+    params: LearningParams
+    mapping: Mapping
+    n_jobs: int | None
+
+    @cached_property
+    def at_choice(self) -> MemberView:
+        """The same member with the boxes that evidence is summed over: those of the last choice of settings."""
+        network = self.mapping.network_of(self.network)
+        return self if network is self.network else replace(self, network=network)
+
+    def coded_at_choice(self, coded: FloatArray) -> FloatArray:
+        """Return coded values, such as middles of boxes, as the encoder of the last choice of settings codes them."""
+        encoder, other = self.encoder, self.at_choice.encoder
+        if encoder is other:
+            return coded
+        units, places = encoder.decode(coded), {feature: place for place, feature in enumerate(encoder.features)}
+        matrix = np.full((len(coded), len(other.features)), np.nan)
+        for place, feature in enumerate(other.features):
+            if feature in places:
+                matrix[:, place] = units[:, places[feature]]
+        return encode(other, matrix)[0]
+
+    @property
+    def readout(self) -> Readout | None:
+        """With evidence mapping, the fitted regression; None for other mappings."""
+        return self.mapping.readout
+
+    @property
+    def encoder(self) -> Encoder:
+        """From the user's units to the unit cube."""
+        return self.network.encoder
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of boxes."""
+        return self.network.nodes.n_nodes
+
+    @cached_property
+    def boxes(self) -> tuple[FloatArray, FloatArray]:
+        """Lower and upper corners in the unit cube; lower > upper on a side that no sample has reached."""
+        return self.network.nodes.boxes()
+
+    def boxes_of(self, nodes: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lower and upper corners of some boxes, as copies."""
+        n_features = self.network.nodes.n_features
+        weights = self.network.nodes.weights_of(nodes.ravel()).reshape(*nodes.shape, 2 * n_features)
+        return weights[..., :n_features], 1.0 - weights[..., n_features:]
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples learnt."""
+        return self.network.nodes.n_samples
+
+    @property
+    def fades(self) -> bool:
+        """True if samples lose weight as they age: `support` and `counts` are floats then."""
+        return self.network.nodes.n_learnt is not None
+
+    @cached_property
+    def support(self) -> CountArray:
+        """Number of samples that each box has learnt, labelled or not."""
+        return self.network.nodes.support
+
+    @cached_property
+    def counts(self) -> CountArray:
+        """Number of labelled samples of each class that each box has learnt, shape (n_nodes, n_classes)."""
+        return self.class_table.by_class(self.network.nodes.counts)
+
+    @cached_property
+    def labels(self) -> IntArray:
+        """Class index of each box, -1 where it has no label."""
+        return self.class_table.indices(self.network.nodes.labels)
+
+    @property
+    def kept_labels(self) -> tuple[Table, IntArray] | None:
+        """With evidence mapping, the labelled samples that are kept, with their class indices; None for others."""
+        kept = self.mapping.kept_labels
+        return None if kept is None else (kept[0], self.class_table.indices(kept[1]))
+
+    def encode(self, table: Table) -> FloatArray:
+        """Return samples in the unit cube, NaN where missing."""
+        return self.network.encode(table)
+
+    def rank(
+        self, coded: FloatArray, *, depth: int = 1, labelled_only: bool = False, labels: IntArray | None = None
+    ) -> tuple[IntArray, FloatArray]:
+        """Return the boxes of highest choice for coded samples, best first, and their match.
+
+        Parameters
+        ----------
+        coded : array of shape (n_samples, n_coded_features)
+        depth : int
+            How many boxes to return per sample; -1 fills up where there are no more.
+        labelled_only : bool
+            Whether only boxes with a label take part.
+        labels : array of length n_nodes, or None
+            Takes the place of the labels of the boxes: -1 for none.
+        """
+        return self.network.rank_coded(
+            coded,
+            self.params.choice,
+            depth=depth,
+            labelled_only=labelled_only or labels is not None,
+            labels=labels,
+            n_jobs=self.n_jobs,
+        )
+
+    def first_labelled(self, coded: FloatArray, depth: int = NO_LIMIT) -> IntArray:
+        """Return the first labelled box among the `depth` best of each coded sample, -1 where there is none."""
+        self.network.check_known_features(coded)
+        if depth == NO_LIMIT:
+            return self.rank(coded, labelled_only=True)[0][:, 0]
+        nodes = self.rank(coded, depth=depth)[0]
+        labelled = self.label_of(nodes) != UNLABELLED
+        first = labelled.argmax(axis=1)[:, None]
+        found = np.take_along_axis(labelled, first, axis=1)
+        return np.where(found, np.take_along_axis(nodes, first, axis=1), UNLABELLED)[:, 0]
+
+    def label_of(self, nodes: IntArray) -> IntArray:
+        """Return the class index of boxes, -1 for no box."""
+        codes = self.network.nodes.labels_of(np.maximum(nodes, 0).ravel()).reshape(nodes.shape)
+        codes[nodes == UNLABELLED] = UNLABELLED
+        return self.class_table.indices(codes)
+
+    def shares_of(self, nodes: IntArray) -> FloatArray:
+        """Return the share of each class among the labelled samples of boxes; 0 throughout for no box."""
+        counts = self.class_table.by_class(self.network.nodes.counts_of(np.maximum(nodes, 0)))
+        counts[nodes == UNLABELLED] = 0
+        total = counts.sum(axis=1, keepdims=True)
+        return np.asarray(counts / np.where(total > 0, total, 1))
+
+    def scores(self, coded: FloatArray) -> FloatArray:
+        """Return the evidence for each class, shape (n_samples, n_classes); -inf for classes not learnt yet.
+
+        Samples are coded as at the last choice of settings, here and in `evidence_proba`.
+        """
+        assert self.mapping.scoring is not None
+        return self.class_table.with_unseen(self.mapping.scoring.scores(coded, self.n_jobs), fill=-np.inf)
+
+    def clear_winner(self, coded: FloatArray) -> int | None:
+        """Return the class index of the highest score of one sample; None where another score is as high but for less.
+
+        It is the most probable class, at less cost than the probabilities.
+        """
+        scores = self.scores(coded)[0].tolist()
+        best = max(scores)
+        return scores.index(best) if sum(score > best - CLOSE for score in scores) == 1 else None
+
+    def evidence_proba(self, coded: FloatArray) -> FloatArray:
+        """Return the probability of each class by evidence mapping; 0 for classes not learnt yet."""
+        assert self.mapping.scoring is not None
+        return self.class_table.with_unseen(self.mapping.scoring.proba(coded, self.n_jobs))
+
+    def familiarity(self, coded: Coded) -> FloatArray:
+        """Return the match of each sample with its best box, minus its distance beyond the learnt range."""
+        return self.network.familiarity(coded, self.params.choice, n_jobs=self.n_jobs)
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedClasses:
+    """Predicted classes and probabilities of samples.
+
+    Attributes
+    ----------
+    indices : array of length n_samples
+        Class index, -1 where the model abstains.
+    proba : array of shape (n_samples, n_classes) or None
+        Probability of each class, whether the model abstains or not; None where it was not wanted.
+    """
+
+    indices: IntArray
+    proba: FloatArray | None
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """Decisions on samples: the one record that the command line, the service and reports are made of.
+
+    Attributes
+    ----------
+    indices : array of length n_samples
+        Class index, -1 where the model abstains.
+    proba : array of shape (n_samples, n_classes)
+        Probability of each class, whether the model abstains or not.
+    familiarity : array of length n_samples
+        How well each sample fits what was learnt, from 0 to 1.
+    is_novel : array of length n_samples
+        Whether it fits so badly that it is flagged as novel.
+    """
+
+    indices: IntArray
+    proba: FloatArray
+    familiarity: FloatArray
+    is_novel: BoolArray
+
+    @property
+    def abstained(self) -> BoolArray:
+        """Mask of samples on which the model abstains."""
+        return np.asarray(self.indices == UNLABELLED)
+
+    @property
+    def novelty(self) -> FloatArray:
+        """Novelty of each sample, from 0 to 1: one minus its familiarity."""
+        return np.asarray(1.0 - self.familiarity)
+
+    @property
+    def probability(self) -> FloatArray:
+        """The probability of each class predicted; where the model abstains, the highest."""
+        shown = np.where(self.abstained, self.proba.argmax(axis=1), self.indices)
+        return np.asarray(self.proba[np.arange(len(shown)), shown])
+
+
+class PredictionBatch:
+    """Cached predictions for one table of samples: each sample is encoded, searched, and scored once.
+
+    Parameters
+    ----------
+    view : ModelView
+    table : Table
+    """
+
+    def __init__(self, view: ModelView, table: Table) -> None:
+        check_has_label(view.class_table)
+        self.view, self.members, self._table = view, view.members, table
+        self._nodes: dict[int, IntArray] = {}
+        self._ballots: dict[int, Ballot] = {}
+        self._scored: list[FloatArray] | None = None
+        self._probas: list[FloatArray] | None = None
+
+    def prediction(self, *, depth: int | None = None, want_proba: bool = False) -> PredictedClasses:
+        """Return the predictions, with the model's limit of abstention and the given depth of search."""
+        indices, limited = self.decided(self.view.search_depth if depth is None else depth), self.view.limits_confidence
+        proba = self.proba() if want_proba or limited else None
+        if limited and proba is not None:
+            indices = np.where(self.view.is_unsure(indices, proba), UNLABELLED, indices)
+        return PredictedClasses(indices, proba)
+
+    def decisions(self, familiar_from: float | None = None) -> Decisions:
+        """Return the decisions on the samples; those of less familiarity than given, or than usual, are novel."""
+        found, familiarity = self.prediction(want_proba=True), self.familiarity()
+        assert found.proba is not None
+        least = self.view.novelty_threshold if familiar_from is None else familiar_from
+        return Decisions(found.indices, found.proba, familiarity, familiarity < least)
+
+    def familiarity(self) -> FloatArray:
+        """Return the familiarity of each sample, mean over the members."""
+        return np.asarray(
+            np.mean([one.familiarity(coded) for one, coded in zip(self.members, self._encoded, strict=True)], axis=0)
+        )
+
+    @cached_property
+    def _encoded(self) -> list[Coded]:
+        return [member.network.encoded(self._table) for member in self.members]
+
+    @property
+    def coded(self) -> list[FloatArray]:
+        """The samples as each member codes them."""
+        return [coded.values for coded in self._encoded]
+
+    @property
+    def scored(self) -> list[FloatArray]:
+        """The samples as the evidence of each member codes them: as at the last choice of settings."""
+        if self._scored is None:
+            chosen = [member.mapping.network_of(member.network) for member in self.members]
+            self._scored = [
+                self.coded[place] if one.encoder is self.members[place].encoder else one.encode(self._table)
+                for place, one in enumerate(chosen)
+            ]
+        return self._scored
+
+    @property
+    def probas(self) -> list[FloatArray]:
+        """With evidence, the probabilities by each member, shape (n_samples, n_classes)."""
+        if self._probas is None:
+            self._probas = [member.evidence_proba(x) for member, x in zip(self.members, self.scored, strict=True)]
+        return self._probas
+
+    def nodes(self, depth: int) -> IntArray:
+        """Return the labelled box that each member finds within a depth, -1 for none."""
+        if depth not in self._nodes:
+            found = [member.first_labelled(x, depth) for member, x in zip(self.members, self.coded, strict=True)]
+            self._nodes[depth] = np.array(found)
+        return self._nodes[depth]
+
+    def all_nodes(self) -> IntArray:
+        """Return the labelled box found by each member without a depth limit, continuing a limited search."""
+        if NO_LIMIT not in self._nodes and self._nodes:
+            nodes = next(iter(self._nodes.values())).copy()
+            for own, member, x in zip(nodes, self.members, self.coded, strict=True):
+                rest = np.flatnonzero(own == UNLABELLED)
+                if rest.size:
+                    own[rest] = member.first_labelled(x[rest])
+            self._nodes[NO_LIMIT] = nodes
+        return self.nodes(NO_LIMIT)
+
+    def ballot(self, depth: int) -> Ballot:
+        """Return the votes of an ensemble."""
+        if depth not in self._ballots:
+            weights, quorum = self.view.vote_weights, self.view.quorum
+            assert weights is not None
+            if self.view.uses_evidence:
+                self._ballots[depth] = vote_on_evidence(
+                    self._evidence_indices(depth), np.array(self.probas), weights, quorum
+                )
+            else:
+                nodes = self.all_nodes() if depth == NO_LIMIT else self.nodes(depth)
+                votes = [member.label_of(own) for member, own in zip(self.members, nodes, strict=True)]
+                self._ballots[depth] = vote_on_labels(np.array(votes), nodes, weights, quorum)
+        return self._ballots[depth]
+
+    def _evidence_indices(self, depth: int) -> IntArray:
+        """Return the most probable class by each member, -1 where no labelled box lies within the depth."""
+        indices: IntArray = np.array([proba.argmax(axis=1) for proba in self.probas])
+        if depth != NO_LIMIT:
+            indices[self.nodes(depth) == UNLABELLED] = UNLABELLED
+        return indices
+
+    def decided(self, depth: int) -> IntArray:
+        """Return the class index by which the model decides: with costs, that of the lowest expected cost.
+
+        -1 where it abstains for want of a labelled box.
+        """
+        indices = self.indices(depth)
+        if self.view.decision_costs is None:
+            return indices
+        return np.where(indices == UNLABELLED, UNLABELLED, self.view.class_by(self.proba()))
+
+    def indices(self, depth: int) -> IntArray:
+        """Return the class index that the model predicts without costs, -1 for want of a labelled box."""
+        if self.view.is_ensemble:
+            return np.asarray(self.ballot(depth).winners)
+        if self.view.uses_evidence:
+            if self._probas is None and depth == NO_LIMIT and len(self._table) == 1:
+                winner = self.members[0].clear_winner(self.scored[0])
+                if winner is not None:
+                    return np.array([winner])
+            indices = self.probas[0].argmax(axis=1)
+            return indices if depth == NO_LIMIT else np.asarray(self._evidence_indices(depth)[0])
+        return self.members[0].label_of(self.nodes(depth)[0])
+
+    def scores(self) -> FloatArray:
+        """Return a finite score of each class: the logarithm of its probability, or its expected cost with a minus.
+
+        The highest score is that of the class which the model predicts; of several that are highest, it gets more.
+        """
+        costs = self.view.decision_costs
+        if costs is not None:
+            return -expected_costs(self.proba(), costs)
+        scores = np.log(np.maximum(self.proba(), np.finfo(np.float64).eps))
+        rows, winners = np.arange(len(scores)), self.indices(NO_LIMIT)
+        first = scores.argmax(axis=1)
+        tied = first != winners
+        scores[rows[tied], winners[tied]] = np.nextafter(scores[rows[tied], first[tied]], np.inf)
+        return np.asarray(scores)
+
+    def proba(self) -> FloatArray:
+        """Return the probability of each class."""
+        if self.view.is_ensemble:
+            return self.ballot(NO_LIMIT).proba()
+        if self.view.uses_evidence:
+            return self.probas[0]
+        return self.members[0].shares_of(self.all_nodes()[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,12 +497,12 @@ class ModelView:
         return self.abstain_below is not None or self.max_error is not None
 
     @cached_property
-    def promises(self) -> Promises:
+    def promises(self) -> ConformalPredictor:
         """Conformal guarantees for new samples, from leave-one-out predictions."""
         left_out = self.left_out
         if left_out is None:
             raise ValueError(no_promise(self.name))
-        return Promises(left_out, self.classes, self.abstain_below)
+        return ConformalPredictor(left_out, self.classes, self.abstain_below)
 
     @property
     def confidence_limits(self) -> FloatArray | None:
@@ -123,7 +512,7 @@ class ModelView:
             return None
         weights, costs = (None if one is None else one.tobytes() for one in (self.vote_weights, self.decision_costs))
         key = ("limits", levels, self.abstain_below, weights, costs, *(member.readout for member in self.members))
-        return self.members[0].network.once(key, lambda: self.promises.confidence_limits(levels))
+        return self.members[0].network.get_or_compute(key, lambda: self.promises.confidence_limits(levels))
 
     def is_unsure(self, indices: IntArray, proba: FloatArray) -> BoolArray:
         """Return for which samples, of those that have a class by their boxes, the confidence is too low."""
@@ -162,7 +551,7 @@ class ModelView:
         return self.novelty.threshold()
 
     @cached_property
-    def left_out(self) -> LeftOut | None:
+    def left_out(self) -> LooPredictions | None:
         """Leave-one-out predictions of the stored labels; None if no labels are stored."""
         if not self.class_table.seen:
             return None
@@ -192,7 +581,7 @@ class ModelView:
         self.class_table.check_kind(labels)
         return labels
 
-    def predict(self, table: Table, *, want_proba: bool = False) -> Prediction:
+    def predict(self, table: Table, *, want_proba: bool = False) -> PredictedClasses:
         """Return the predictions of the model; every sample is scored once."""
         return PredictionBatch(self, table).prediction(want_proba=want_proba)
 

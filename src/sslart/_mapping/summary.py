@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.classes import Label
-from sslart._data.columns.notes import CONSTANT, ColumnNote, by_topic
-from sslart._data.ranks.choice import scaling_of
-from sslart._data.ranks.tables import RANK
+from sslart._data.columns import CONSTANT, ColumnNote, by_topic
+from sslart._data.labels import Label
+from sslart._data.ranks import RANK
+from sslart._data.scaling import scaling_of
 from sslart._mapping.evidence.settings import MANY_CLASSES
-from sslart._mapping.left_out import LeftOut
+from sslart._mapping.loo_predictions import LooPredictions
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import CountArray, IntArray
 from sslart._utils.intervals import Estimate
@@ -59,7 +59,7 @@ class ClassLabels:
 
 
 @dataclass(frozen=True)
-class Together:
+class JointLabels:
     """Labels that were left out together, and count one together.
 
     Attributes
@@ -103,7 +103,7 @@ class ModelSummary:
         Share of the left-out labels that are predicted rightly, with `value`, `low` and `high`, the 95 % interval.
     why_not : str
         Where there is no accuracy, the reason.
-    together : Together or None
+    together : JointLabels or None
         The labels that were left out in groups; None where each was left out by itself.
     settings_by_labels : bool
         Whether left-out labels have chosen the settings of evidence mapping; they cannot where classes are many and too
@@ -125,7 +125,7 @@ class ModelSummary:
     how: str
     accuracy: Estimate | None
     why_not: str
-    together: Together | None
+    together: JointLabels | None
     settings_by_labels: bool = True
     by_rank: tuple[str, ...] = ()
     notes: tuple[ColumnNote, ...] = ()
@@ -223,7 +223,7 @@ def summarise(view: ModelView) -> ModelSummary:
     )
 
 
-def _how(view: ModelView, left_out: LeftOut | None, together: Together | None) -> str:
+def _how(view: ModelView, left_out: LooPredictions | None, together: JointLabels | None) -> str:
     """Describe how labels were left out, and how many of them if not all were."""
     by = LEAVE_GROUP_OUT if together is not None and together.kind == "given" else LEAVE_ONE_OUT
     kept = None if left_out is None else view.members[0].mapping.kept_samples
@@ -245,7 +245,7 @@ def label_counts(view: ModelView) -> CountArray:
     return np.asarray(counts / len(view.members) if view.members[0].fades else counts // len(view.members))
 
 
-def _classes(view: ModelView, left_out: LeftOut | None) -> tuple[ClassLabels, ...]:
+def _classes(view: ModelView, left_out: LooPredictions | None) -> tuple[ClassLabels, ...]:
     counts = label_counts(view)
     n_predicted = np.bincount([] if left_out is None else left_out.predicted, minlength=len(view.classes))
     found = []
@@ -262,18 +262,18 @@ def _classes(view: ModelView, left_out: LeftOut | None) -> tuple[ClassLabels, ..
     return tuple(found)
 
 
-def _accuracy(left_out: LeftOut) -> tuple[Estimate | None, str]:
+def _accuracy(left_out: LooPredictions) -> tuple[Estimate | None, str]:
     accuracy = left_out.accuracy()
     if accuracy is not None:
         return accuracy, ""
     return None, ONE_CLASS if len(np.unique(left_out.truth)) < 2 else ONE_EACH
 
 
-def together_of(groups: IntArray, kind: str) -> Together | None:
+def together_of(groups: IntArray, kind: str) -> JointLabels | None:
     """Return the groups of more than one label, given the group of each; None where there are none."""
     sizes = np.unique(groups, return_counts=True)[1]
     several = sizes[sizes > 1]
-    return Together(kind, int(several.sum()), len(several)) if len(several) else None
+    return JointLabels(kind, int(several.sum()), len(several)) if len(several) else None
 
 
 def _why_none(view: ModelView) -> str:

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from sslart._reference.algebra import learn_label
-from sslart._reference.terms import Flags, measure
+from sslart._reference.algebra import Flags, learn_label
+from sslart._reference.scorer import measure
 from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 
 

@@ -6,18 +6,15 @@ All sums run over the samples in their order, one after another, so that both ha
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._reference.terms import Flags, ReferenceTerm
-from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.random_keys import STEP, KeyArray
+from sslart._reference.algebra import Flags
+from sslart._reference.scorer import LEAF, ReferenceTrees
+from sslart._utils.arrays import STEP, FloatArray, IntArray, KeyArray
 
-LEAF = -1
 MASK = 2**64 - 1
 
 
@@ -239,86 +236,3 @@ def tree_scores(
         if stop[0]:
             return
         trees.add_leaves(root, samples, own)
-
-
-@dataclass(frozen=True)
-class ReferenceTrees(ReferenceTerm):
-    """Trees as a term of the scores."""
-
-    roots: IntArray
-    features: IntArray
-    thresholds: FloatArray
-    left: IntArray
-    shares: FloatArray
-    values: FloatArray
-
-    def scores(self, samples: FloatArray, stop: Flags) -> FloatArray:
-        scores = np.zeros((len(samples), self.values.shape[1]))
-        for root in self.roots.tolist():
-            if stop[0]:
-                break
-            self.add_leaves(root, samples, scores)
-        return scores
-
-    def add_leaves(self, root: int, samples: FloatArray, scores: FloatArray) -> None:
-        """Add the values of the leaves that samples reach; where a value is missing, both children count."""
-        parts = [(root, np.arange(len(samples)), np.ones(len(samples)))]
-        while parts:
-            node, rows, weights = parts.pop()
-            if self.features[node] == LEAF:
-                scores[rows] += weights[:, None] * self.values[self.left[node]]
-                continue
-            own, child, share = samples[rows, self.features[node]], int(self.left[node]), self.shares[node]
-            is_missing = np.isnan(own)
-            for side, goes, part in (
-                (1, own > self.thresholds[node], 1.0 - share),
-                (0, own <= self.thresholds[node], share),
-            ):
-                those = goes | is_missing
-                if those.any():
-                    parts.append((child + side, rows[those], np.where(is_missing, part, 1.0)[those] * weights[those]))
-
-    def contribute(self, samples: FloatArray, columns: IntArray, sums: FloatArray, graph: FloatArray) -> None:
-        for row, sample in enumerate(samples):
-            for root in self.roots.tolist():
-                for leaf, known, unknown in self._leaves(root, sample, columns):
-                    for column, value in _shapley_values(known, unknown).items():
-                        sums[row, column] += value * self.values[leaf]
-
-    def _leaves(
-        self, root: int, sample: FloatArray, columns: IntArray
-    ) -> Iterator[tuple[int, dict[int, float], dict[int, float]]]:
-        """Yield each leaf, with a factor of each column on its path where the column is known, and where it is not."""
-        parts: list[tuple[int, dict[int, float], dict[int, float]]] = [(root, {}, {})]
-        while parts:
-            node, known, unknown = parts.pop()
-            feature = int(self.features[node])
-            if feature == LEAF:
-                yield int(self.left[node]), known, unknown
-                continue
-            column, value = int(columns[feature]), sample[feature]
-            for side in (0, 1):
-                share = float(1.0 - self.shares[node] if side else self.shares[node])
-                inside = share if np.isnan(value) else float((value <= self.thresholds[node]) == (side == 0))
-                parts.append(
-                    (
-                        int(self.left[node]) + side,
-                        {**known, column: known.get(column, 1.0) * inside},
-                        {**unknown, column: unknown.get(column, 1.0) * share},
-                    )
-                )
-
-
-def _shapley_values(known: dict[int, float], unknown: dict[int, float]) -> dict[int, float]:
-    """Return (z_j − p_j) ∫₀¹ Π_{g≠j} (p_g + t (z_g − p_g)) dt for each column j, by quadrature."""
-    nodes, weights = np.polynomial.legendre.leggauss((len(known) + 1) // 2 or 1)
-    t = (1.0 + nodes) / 2.0
-    factors = {column: unknown[column] + t * (known[column] - unknown[column]) for column in known}
-    found = {}
-    for column in known:
-        product = weights / 2.0
-        for other, factor in factors.items():
-            if other != column:
-                product = product * factor
-        found[column] = float((known[column] - unknown[column]) * product.sum())
-    return found

@@ -1,4 +1,4 @@
-"""Interpretation of the columns of a table: labels, numbers, categories, or unusable columns."""
+"""Interpretation of the columns of a table: labels, groups, numbers, dates, categories, or unusable columns."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.columns.dates import days_of
-from sslart._data.columns.kinds import FREE_TEXT, is_named_as_id, kind_of_text, numbers_samples
+from sslart._data.columns import FREE_TEXT, is_named_as_id, kind_of_text, numbers_samples
+from sslart._data.dates import days_of
 from sslart._mapping.model_view import view_of
-from sslart._tables.cells import MISSING, plain, texts
-from sslart._tables.dates import NotADateError, day_comes_first, is_date, moments
-from sslart._tables.files import arrow, pandas
+from sslart._tables.cells import MISSING, NotADateError, day_comes_first, is_date, moments, plain, texts
+from sslart._tables.files import arrow, pandas, read_pieces
 from sslart._utils.notes import note
 from sslart._utils.text import Day, listed
 
@@ -328,3 +327,18 @@ def understood(samples: Any) -> list[Column]:
             Column(name, "category", missing, f"{len(counts)} categories: {listed([str(one) for one in counts.index])}")
         )
     return described
+
+
+def sample_of_row(model: Any, data: str, row: int, encoding: str | None = None) -> Any:
+    """Return a row of a table, counted from 1 below the header, with the columns that a model has learnt from."""
+    return samples_for(model, frame_of_row(data, row, encoding), data)
+
+
+def frame_of_row(data: str, row: int, encoding: str | None = None) -> Any:
+    """Return a row of a table, counted from 1 below the header, as a frame with all columns."""
+    n_rows = 0
+    for frame in read_pieces(data, encoding):
+        n_rows += len(frame)
+        if row <= n_rows:
+            return frame.loc[row - 1 : row - 1]
+    raise ValueError(f"{data} has {n_rows} rows, so there is no row {row}: give --row from 1 to {n_rows}.")

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from itertools import pairwise
 from pathlib import Path
@@ -18,12 +18,9 @@ from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
-from sslart._tables.cells import check_unique, header, header_cells
-from sslart._tables.encodings import Utf8Text
-from sslart._tables.limits import MAX_LINE_BYTES, check_width
-from sslart._tables.sheet_limits import check_sheets
-from sslart._tables.text_rows import first_row, whole_rows
-from sslart._tables.typed_limits import ARROW_FILE, check_cells, check_packed
+from sslart._tables.cells import check_unique, header, header_cells, labels
+from sslart._tables.limits import ARROW_FILE, MAX_LINE_BYTES, check_cells, check_packed, check_sheets, check_width
+from sslart._tables.text import Utf8Text, first_row, whole_rows
 from sslart._utils.files import STANDARD
 from sslart._utils.optional import install_command, optional
 
@@ -31,7 +28,6 @@ CELLS_PER_PIECE = 2**18
 BYTES_PER_PIECE = MAX_LINE_BYTES  # a longer row may not fit into one
 BYTES_OF_TEXT = 2**25  # in a piece of a Parquet file
 MIN_ROWS = 1000
-
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"  # .xls, and all files of Office with a password
 _STARTS = {
     b"PAR1": "Parquet",
@@ -344,3 +340,37 @@ def _with_whole_numbers(column: Any) -> Any:
 
 
 _READERS = {"Parquet": _read_parquet, "Arrow": _read_arrow, "Arrow stream": _read_arrow, "Excel": _read_excel}
+
+
+class Sampled(NamedTuple):
+    """The rows that were drawn, in their order, and how many rows there were."""
+
+    frame: Any
+    n_rows: int
+
+
+def sample_rows(pieces: Iterable[Any], label: str | None, most: int, seed: int) -> Sampled:
+    """Return at most `most` rows, drawn at random; unlabelled rows only if all labelled ones fit.
+
+    Without a label column all rows are drawn alike.
+    """
+    random = np.random.default_rng(seed)
+    frames: list[Any] = []
+    draws: list[Any] = []
+    n_rows = 0
+    for piece in pieces:
+        n_rows += len(piece)
+        frames.append(piece)
+        later = 0 if label is None else np.array([one is None for one in labels(piece[label])])
+        draws.append(random.random(len(piece)) + later)
+        if sum(map(len, draws)) > 2 * most:
+            frames, draws = _fewer(frames, draws, most)
+    if n_rows > most:
+        frames, draws = _fewer(frames, draws, most)
+    return Sampled(pandas().concat(frames), n_rows)
+
+
+def _fewer(frames: list[Any], draws: list[Any], most: int) -> tuple[list[Any], list[Any]]:
+    drawn = np.concatenate(draws)
+    kept = np.sort(np.argsort(drawn, kind="stable")[:most])
+    return [pandas().concat(frames).iloc[kept]], [drawn[kept]]

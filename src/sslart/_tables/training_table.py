@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sslart._data.columns.kinds import FREE_TEXT
+from sslart._data.columns import FREE_TEXT
 from sslart._tables import cells
 from sslart._tables.columns import (
     Column,
@@ -21,8 +21,7 @@ from sslart._tables.columns import (
     understood,
     unusable,
 )
-from sslart._tables.files import read_pieces
-from sslart._tables.sampling import sample_rows
+from sslart._tables.files import read_pieces, sample_rows
 from sslart._utils.notes import note
 from sslart._utils.text import list_text, plural
 

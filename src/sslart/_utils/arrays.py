@@ -1,5 +1,8 @@
-"""Types of the arrays that the modules pass around, and the ranges of columns."""
+"""Array types, ranges and chance agreement of columns, and random keys determined by content."""
 
+from __future__ import annotations
+
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -26,3 +29,56 @@ def column_ranges(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     else:
         lowest = highest = values
     return np.fmin.reduce(lowest, axis=0), np.fmax.reduce(highest, axis=0)
+
+
+KeyArray = NDArray[np.uint64]
+STEP = 0x9E3779B97F4A7C15
+FACTORS = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+ALL_BITS = 2**64 - 1
+
+
+def keys_of_numbers(numbers: IntArray, seed: int) -> KeyArray:
+    """Return a random key for each number: the same whenever it is drawn."""
+    return mixed(numbers.astype(np.uint64) + np.uint64(seed * STEP % 2**64))
+
+
+def mixed(keys: KeyArray) -> KeyArray:
+    """Return hashed keys; every bit depends on all bits of the given ones (splitmix64)."""
+    if keys.size == 1:  # plain numbers cost less than arrays
+        return np.full(keys.shape, mixed_number(keys.item()), dtype=np.uint64)
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(FACTORS[0])
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(FACTORS[1])
+    return keys ^ (keys >> np.uint64(31))
+
+
+def mixed_number(key: int) -> int:
+    """Return the hash of a single key, as `mixed` does."""
+    key = (key ^ (key >> 30)) * FACTORS[0] & ALL_BITS
+    key = (key ^ (key >> 27)) * FACTORS[1] & ALL_BITS
+    return key ^ (key >> 31)
+
+
+def equal_share(values: FloatArray) -> float:
+    """Return the share of all pairs of values that are equal; one for fewer than two values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sslart._utils.arrays import equal_share
+    >>> equal_share(np.array([1.0, 1.0, 2.0, 3.0])) == 1 / 6
+    True
+    """
+    n = len(values)
+    if n < 2:
+        return 1.0
+    counts = np.unique(values, return_counts=True)[1]
+    return float((counts * (counts - 1)).sum()) / (n * (n - 1))
+
+
+def equal_rows_share(rows: FloatArray) -> float:
+    """Return the share of all pairs of rows that would agree in every value by chance, if columns were independent.
+
+    Copies would make values look more frequent than they are, so each distinct row counts once. A missing value must
+    have a number of its own.
+    """
+    return prod(equal_share(column) for column in np.unique(rows, axis=0).T)

@@ -1,4 +1,4 @@
-"""Atomic writing of files, and the name that stands for standard input or output."""
+"""Atomic writing and locking of files, and the name that stands for standard input or output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,39 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sslart._utils.locks import is_at, try_lock
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+_FAR_BYTE = 2**30  # Windows keeps others from reading locked bytes: one beyond the contents is locked
+
+
+def try_lock(descriptor: int) -> bool:
+    """Lock an open file; return False where another holds its lock, and raise an OSError where there are no locks."""
+    if sys.platform == "win32":
+        os.lseek(descriptor, _FAR_BYTE, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except PermissionError:
+            return False
+        finally:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+    else:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def is_at(descriptor: int, path: Path) -> bool:
+    """Return True if a path still leads to an open file, which another process may have replaced."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
+
 
 STANDARD = "-"  # standard input or output, in the place of a file
 _RANDOM_BYTES = 4

@@ -10,8 +10,8 @@ from typing import Any
 from sslart._utils.notes import forget_notes
 from sslart._utils.optional import install_command
 from sslart._utils.text import one_line
+from sslart.cli._output import standard_streams
 from sslart.cli._path_lock import InUseError
-from sslart.cli._streams import standard_streams
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -15,21 +15,20 @@ from sslart import __version__
 from sslart._utils.text import printable
 from sslart.cli._output import show
 
-SUMMARIES = {
-    "fit": "Learn a model from a table of which some rows are labelled.",
-    "predict": "Predict the class of each row, with probability and novelty.",
-    "explain": "Explain one prediction, or print which features matter.",
-    "what-if": "Print small changes of a row that change its prediction.",
-    "rules": "Print the model as few if-then rules.",
-    "report": "Write one HTML page on a model and its predictions.",
-    "update": "Learn from new rows too, and replace the model.",
-    "merge": "Merge models that were fitted to parts of a table.",
-    "label": "Ask you for the labels that help most, and learn them.",
-    "watch": "Predict rows as they come, flag novel ones, and learn.",
-    "serve": "Serve models over HTTP: predict, explain and learn.",
-    "studio": "Label, understand and watch a model in the browser.",
+COMMANDS = {  # the module of each command, and its line in the help
+    "fit": ("fit", "Learn a model from a table of which some rows are labelled."),
+    "predict": ("predict", "Predict the class of each row, with probability and novelty."),
+    "explain": ("explain", "Explain one prediction, or print which features matter."),
+    "what-if": ("explain", "Print small changes of a row that change its prediction."),
+    "rules": ("explain", "Print the model as few if-then rules."),
+    "report": ("explain", "Write one HTML page on a model and its predictions."),
+    "update": ("update", "Learn from new rows too, and replace the model."),
+    "merge": ("update", "Merge models that were fitted to parts of a table."),
+    "label": ("label", "Ask you for the labels that help most, and learn them."),
+    "watch": ("watch", "Predict rows as they come, flag novel ones, and learn."),
+    "serve": ("service.serve", "Serve models over HTTP: predict, explain and learn."),
+    "studio": ("service.studio", "Label, understand and watch a model in the browser."),
 }
-OF_SERVICE = ("serve", "studio")
 
 
 class _Commands(TyperGroup):
@@ -67,10 +66,10 @@ app = _application(name="sslart", cls=_Commands, add_completion=True)
 
 def loaded(name: str) -> Any:
     """Load a command with its options from its module."""
-    folder = "service" if name in OF_SERVICE else "commands"
-    module = importlib.import_module(f"sslart.cli.{folder}.{name.replace('-', '_')}")
+    module = importlib.import_module(f"sslart.cli.{COMMANDS[name][0]}")
+    run = getattr(module, "run", None) or getattr(module, name.replace("-", "_"))
     own = _application(name=name, add_completion=False)
-    own.command(name)(module.run)
+    own.command(name)(run)
     return get_command(own)
 
 
@@ -78,7 +77,7 @@ def _in_the_list() -> None:
     """Stand for a command in the help and in completion until its module is imported."""
 
 
-for _name, _summary in SUMMARIES.items():
+for _name, (_, _summary) in COMMANDS.items():
     app.command(_name, help=_summary)(_in_the_list)
 
 

@@ -9,11 +9,10 @@ from typing import Any
 
 from sslart import FuzzyART
 from sslart._utils.files import FileIdentity
-from sslart.cli._learnt_rows import LearntRows
 from sslart.cli._path_lock import InUseError, PathLock
-from sslart.persistence._models import load_with_notes, save_with_notes
+from sslart.cli._seen_rows import LearntRows
+from sslart.persistence import load_with_notes, save_with_notes
 
-WAIT_HELP = "how many seconds to wait while another command writes the model"
 SECONDS_TO_WAIT = 10.0
 MAX_READS = 20  # of a file that is replaced while it is read
 

@@ -1,25 +1,20 @@
-"""Output of the commands: tables, JSON, lines, and files written atomically."""
+"""Standard streams, and output to them: text, JSON and tables; files are written atomically."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stderr, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
 from sslart._utils.files import STANDARD, write_atomically
 from sslart._utils.text import json_text, printable, printable_lines
 
-DATA_HELP = "CSV, TSV, Parquet, Arrow or Excel; - for standard input"
-MODEL_HELP = "a file that sslart fit wrote"
-JSON_HELP = "print JSON"
-ALARMS_HELP = "flag at most this share of rows like the learnt ones as novel"
-GROUP_HELP = "column with what belongs together, such as patient, batch or day: left out as a whole in validation"
-FORMULAS_HELP = "in CSV, keep cells such as =1+1, which spreadsheets compute, without an apostrophe before them"
-QUIET_HELP = "print nothing but errors and notes"
 A_BOX = "a box is an interval for each feature, around similar samples"
 ESCAPED = "control characters are written as escapes such as \\x1b on standard output; --out FILE keeps them."
+LAST_STANDARD = 2  # descriptors of standard input, output and errors
 
 
 def show(text: str = "", to: TextIO | None = None) -> None:
@@ -86,3 +81,39 @@ def write_pieces(target: str, pieces: Iterable[bytes]) -> None:
     for piece in pieces:
         sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
+
+
+@contextmanager
+def standard_streams() -> Iterator[bool]:
+    """Make it safe to print; the value is False, after a message, where standard output is closed."""
+    with ExitStack() as stack:
+        if None in (sys.stdin, sys.stdout, sys.stderr):
+            _reserve_descriptors()
+        if sys.stderr is None:
+            stack.enter_context(redirect_stderr(stack.enter_context(Path(os.devnull).open("w"))))
+        if sys.stdout is None:
+            print("sslart: standard output is closed: redirect it to a file, or to /dev/null.", file=sys.stderr)
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            _forget_unwritten()
+
+
+def _reserve_descriptors() -> None:
+    """Open closed standard descriptors, so that no user file takes the place of a standard stream."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= LAST_STANDARD:
+        pass
+    os.close(descriptor)
+
+
+def _forget_unwritten() -> None:
+    """Discard unwritten output if standard output is broken: the interpreter would retry it at exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(OSError, ValueError):
+            descriptor = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(descriptor, sys.stdout.fileno())
+            os.close(descriptor)

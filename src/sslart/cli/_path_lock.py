@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from sslart._utils.locks import is_at, try_lock
+from sslart._utils.files import is_at, try_lock
 
 SECONDS_BETWEEN_TRIES = 0.02
 MAX_OWNER_BYTES = 4096

@@ -250,7 +250,7 @@ def load(name: str) -> Flow[Any]:
     AutoSSLART, SSLART, WESSLART or FuzzyARTMAP
     """
     content = yield from _exported(name, "sslart")
-    return heavy("sslart.persistence._models").model_from_bytes(content, f"The model {name!r}")
+    return heavy("sslart.persistence").model_from_bytes(content, f"The model {name!r}")
 
 
 def _exported(name: str, format: str) -> Generator[Request, Any, bytes]:

@@ -1,13 +1,25 @@
-"""Work on a cluster: tasks with names, in a fixed tree, and objects that every task gets."""
+"""Work on a cluster: partitions of dask collections, tasks with names in a fixed tree, and distributed fitting."""
 
 from __future__ import annotations
 
 import uuid
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sslart._utils.optional import optional
+from sslart.estimators._fitted import FittedModel
+from sslart.merging.partitions import (
+    Start,
+    Summary,
+    Wanted,
+    fit_part,
+    join_parts,
+    second_look,
+    start_of,
+    summary_of,
+    wanted_of,
+)
 
 dask: Any = optional("dask", "dask")
 
@@ -73,3 +85,169 @@ def sent(value: Any, what: str) -> Any:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph")
         return client.persist(task)
+
+
+dask: Any = optional("dask", "dask")
+arrays: Any = optional("dask.array", "dask")
+frames: Any = optional("dask.dataframe", "dask")
+
+
+class Part(NamedTuple):
+    """One partition.
+
+    Attributes
+    ----------
+    samples : DataFrame or array of shape (n_samples, n_features)
+    labels, groups, weights : Series or array of length n_samples, or None
+    """
+
+    samples: Any
+    labels: Any = None
+    groups: Any = None
+    weights: Any = None
+
+
+def is_lazy(X: Any) -> bool:
+    """Return True if X is a dask collection."""
+    return bool(dask.is_dask_collection(X))
+
+
+def is_frame(X: Any) -> bool:
+    """Return True if X is a dask data frame."""
+    return isinstance(X, frames.DataFrame)
+
+
+def checked_samples(X: Any) -> Any:
+    """Return X as a data frame, or as an array with whole rows per chunk; raise an error with a remedy."""
+    if is_frame(X):
+        return X
+    if not isinstance(X, arrays.Array):
+        raise TypeError(
+            f"X must be a DataFrame or an Array of dask, got a {type(X).__name__}. dask.dataframe.from_delayed and "
+            "dask.array.from_delayed make one of other pieces."
+        )
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, got an Array of shape {X.shape}: X.reshape(-1, 1) has two.")
+    return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+
+
+def partitions_of(X: Any, y: Any = None, groups: Any = None, weights: Any = None) -> list[Any]:
+    """Return one task per partition, with a `Part` as its result.
+
+    Parameters
+    ----------
+    X : DataFrame or Array of dask
+    y, groups, weights : Series or Array of dask, or None
+        With the same partitions as X.
+    """
+    X = checked_samples(X)
+    beside = {"y": y, "groups": groups, "sample_weight": weights}
+    beside = {name: _checked_column(name, one, X) for name, one in beside.items()}
+    given = [one for one in beside.values() if one is not None]
+    known = [one is not None for one in beside.values()]
+    if all(isinstance(one, frames.Series) for one in given) and is_frame(X):
+        # one expression: dask then reads a file once for all of them
+        together = frames.map_partitions(
+            _part, X, *given, known=known, meta=("part", object), enforce_metadata=False, align_dataframes=False
+        )
+        return list(together.to_delayed())
+    columns = [_tasks(one) for one in (X, *given)]
+    make = dask.delayed(_part, pure=False)
+    return [make(*pieces, known=known) for pieces in zip(*columns, strict=True)]
+
+
+def _part(samples: Any, *given: Any, known: list[bool]) -> Part:
+    values = iter(given)
+    return Part(samples, *(next(values) if is_given else None for is_given in known))
+
+
+def _checked_column(name: str, column: Any, X: Any) -> Any:
+    """Return a column aligned with the partitions of the samples, or raise an error with a remedy."""
+    if column is None:
+        return None
+    if isinstance(column, frames.DataFrame) and len(column.columns) == 1:
+        column = column[column.columns[0]]
+    if isinstance(column, arrays.Array) and column.ndim == 2 and column.shape[1] == 1:
+        column = column[:, 0]
+    if not isinstance(column, frames.Series | arrays.Array) or column.ndim != 1:
+        raise TypeError(
+            f"{name} must be a Series or an Array of dask with one dimension where X is a collection of dask, got a "
+            f"{type(column).__name__}. Take it from the table that X comes from, or make it with "
+            "dask.array.from_array(values, chunks=X.chunks[0])."
+        )
+    if isinstance(column, arrays.Array) and isinstance(X, arrays.Array):
+        same_length = len(set(map(_length, (column, X)))) == 1
+        if column.chunks[0] != X.chunks[0] and same_length and _length(X) is not None:
+            return column.rechunk((X.chunks[0],))
+    if column.npartitions != (X.npartitions if is_frame(X) else X.numblocks[0]):
+        raise ValueError(
+            f"{name} has {column.npartitions} partitions and X has {X.npartitions}: both must be cut at the same rows. "
+            f"Take {name} from the table that X comes from, or give both known chunk sizes, such as by "
+            "compute_chunk_sizes()."
+        )
+    return column
+
+
+def _length(array: Any) -> int | None:
+    """Return the length of an array; None if it is unknown."""
+    return int(array.shape[0]) if array.shape[0] == array.shape[0] else None
+
+
+def _tasks(collection: Any) -> list[Any]:
+    if isinstance(collection, arrays.Array):
+        return list(collection.to_delayed(optimize_graph=False).ravel())
+    return list(collection.to_delayed())
+
+
+def learnt(
+    estimator: Any, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None, *, needs_labels: bool = True
+) -> FittedModel:
+    """Return the merged state of all partitions of a table, for `finish`; dask reads the table twice.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Not fitted.
+    X : DataFrame or Array of dask
+    y, groups, sample_weight : Series or Array of dask, or None
+    needs_labels : bool
+        Whether a classifier must get a label at least.
+    """
+    parts, tasks = partitions_of(X, y, groups, sample_weight), Tasks()
+    wanted: Wanted | None = wanted_of(estimator)
+    while wanted is not None:
+        found = tasks.each("scan", _summary, parts, estimator, wanted)
+        summary = run(tasks.tree("scan-join", Summary.joined, found))
+        wanted = second_look(summary)
+    start = sent(start_of(estimator, summary, needs_labels=needs_labels), "start")
+    found = tasks.each("learn", _learnt, parts, estimator, start)
+    joined: FittedModel = run(tasks.tree("merge", _joined, found, estimator))
+    return joined
+
+
+def _summary(part: Part, number: int, estimator: Any, wanted: Wanted) -> Summary:
+    return summary_of(
+        estimator,
+        part.samples,
+        part.labels,
+        number=number,
+        wanted=wanted,
+        groups=part.groups,
+        sample_weight=part.weights,
+    )
+
+
+def _learnt(part: Part, number: int, estimator: Any, start: Start) -> Any:
+    return fit_part(
+        estimator,
+        part.samples,
+        part.labels,
+        start,
+        number=number,
+        groups=part.groups,
+        sample_weight=part.weights,
+    )
+
+
+def _joined(parts: Sequence[Any], estimator: Any) -> Any:
+    return join_parts(estimator, parts)

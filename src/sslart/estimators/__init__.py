@@ -1,9 +1,8 @@
 """The estimators."""
 
-from sslart.estimators._auto import AutoSSLART
 from sslart.estimators._fuzzy_art import FuzzyART
 from sslart.estimators._fuzzy_artmap import FuzzyARTMAP
-from sslart.estimators._sslart import SSLART
+from sslart.estimators._sslart import SSLART, AutoSSLART
 from sslart.estimators._wesslart import WESSLART
 
 __all__ = ["SSLART", "WESSLART", "AutoSSLART", "FuzzyART", "FuzzyARTMAP"]

@@ -1,3 +1,5 @@
+"""Bases of all estimators: parameters, fitted attributes, novelty, and the state that files and merged models hold."""
+
 from __future__ import annotations
 
 import operator
@@ -12,23 +14,22 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sslart._art.network import LearningParams, Network
-from sslart._data.classes import ClassTable
-from sslart._data.columns.known_texts import as_known_texts
-from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN, ColumnPlan
+from sslart._art.learning import LearningParams
+from sslart._art.network import Network
+from sslart._art.novelty import FALSE_ALARMS
+from sslart._data.columns import ATTRIBUTE, NO_PLAN, ColumnPlan
 from sslart._data.encoder import Encoder
-from sslart._data.labels import Labels
-from sslart._data.ranks.choice import first_encoder
-from sslart._data.ranks.tables import SCALINGS
-from sslart._data.samples import SampleReader, Table, read_samples
-from sslart._data.saved import MAX_COUNT, saved_whole
-from sslart._drift.events import DriftEvent
-from sslart._drift.monitor import Context, DriftMonitor, Learnt
-from sslart._mapping.counts import CountsMapping
+from sslart._data.labels import ClassTable, Labels
+from sslart._data.ranks import SCALINGS
+from sslart._data.samples import SampleReader, Table, as_known_texts, read_samples
+from sslart._data.scaling import first_encoder, scaling_of
+from sslart._drift.monitor import DriftEvent, DriftMonitor
+from sslart._mapping.base import CountsMapping
+from sslart._mapping.mergeable_state import Shared
 from sslart._mapping.model_view import ModelView
-from sslart._mapping.parts import Shared
-from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.params import (
+from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
+from sslart._utils.validation import (
+    MAX_COUNT,
     check_bounds,
     check_flag,
     check_half_life,
@@ -36,11 +37,10 @@ from sslart._utils.params import (
     check_number,
     check_option,
     check_whole,
+    saved_whole,
 )
-from sslart.estimators._attributes import FittedAttributes
-from sslart.estimators._fitted import Checked, FittedMember, FittedModel, with_plan
-from sslart.estimators._novelty import NoveltyMixin, calibration_of, state_of
-from sslart.estimators._published import LOCK, turn_of
+from sslart.estimators._fitted import LOCK, Checked, FittedMember, FittedModel, available, turn_of, with_plan
+from sslart.estimators._learning import calibration_of, state_of
 
 # parameters that predictions follow at once: they are checked where they are used
 OF_PREDICTIONS = frozenset(
@@ -52,7 +52,7 @@ ANY: Any = object()  # no matter which
 MUTABLE = {list, dict, set, np.ndarray}  # parameters of these types may change in place
 
 
-class RawSamplesEstimator(FittedAttributes, NoveltyMixin, BaseEstimator):
+class RawSamplesEstimator(BaseEstimator):
     """Base of all estimators: parameters, and one fitted model that is replaced as a whole.
 
     A method that reads takes `_model` once. A method that learns makes another model and publishes it by one
@@ -99,6 +99,47 @@ class RawSamplesEstimator(FittedAttributes, NoveltyMixin, BaseEstimator):
         if names is None:
             raise AttributeError("X had no feature names.")
         return names.copy()
+
+    @property
+    def n_nodes_(self) -> int:
+        """Number of boxes, over all members of an ensemble."""
+        return sum(one.network.nodes.n_nodes for one in self._fitted().members)
+
+    @property
+    @available
+    def vigilance_(self) -> float:
+        """The vigilance in use: `vigilance`, or the lower one that `max_nodes` boxes required.
+
+        Of an ensemble, the lowest of the members.
+        """
+        return min(one.params_in_use.vigilance for one in self._fitted().members)
+
+    @property
+    def scaling_(self) -> list[str]:
+        """Scaling of each column: "range", "rank", or "category" for a categorical column."""
+        model = self._fitted()
+        return scaling_of(model.encoder, model.n_features)
+
+    @property
+    def lower_(self) -> FloatArray:
+        """Lower corner of each box in the user's units, shape (n_nodes, n_coded_features); NaN: not reached yet."""
+        return np.concatenate([one.network.boxes_in_units()[0] for one in self._fitted().members])
+
+    @property
+    def upper_(self) -> FloatArray:
+        """Upper corner of each box in the user's units, shape (n_nodes, n_coded_features); NaN: not reached yet."""
+        return np.concatenate([one.network.boxes_in_units()[1] for one in self._fitted().members])
+
+    @property
+    def support_(self) -> CountArray:
+        """Number of samples learnt by each box, labelled or not, shape (n_nodes,); fractions where they fade."""
+        return np.concatenate([one.network.nodes.support for one in self._fitted().members])
+
+    @property
+    def coded_feature_names_(self) -> list[str]:
+        """Name of each column of `lower_` and `upper_`: a feature, or feature=category for a category."""
+        model = self._fitted()
+        return model.encoder.names(model.column_names())
 
     @property
     def _column_plan(self) -> ColumnPlan:
@@ -160,6 +201,68 @@ class RawSamplesEstimator(FittedAttributes, NoveltyMixin, BaseEstimator):
         """
         view = self.__sslart_view__()
         return view.score_samples(view.read(X))
+
+    def novelty_pvalues(self, X: Any) -> FloatArray:
+        """Return the conformal p-value of each sample: low for samples that are unlike those learnt.
+
+        It is the share of samples like the learnt ones that fit the model as badly as this one or worse. It is
+        measured by the fits of samples that were left out of `fit`, or that a stream had not yet learnt.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            From 1 / (n + 1) to 1, where n samples are compared with. Of samples like the learnt ones, at most a share
+            p has a p-value of p or lower.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sslart import FuzzyART
+        >>> X, _ = load_iris(return_X_y=True)
+        >>> model = FuzzyART(vigilance=0.9).fit(X[::2])
+        >>> model.novelty_pvalues([X[1], [5, 9, 1, 2]]).round(2)
+        array([1.  , 0.01])
+        """
+        view = self.__sslart_view__()
+        return view.novelty.pvalues(view.score_samples(view.read(X)))
+
+    def is_novel(self, X: Any, false_alarms: float = FALSE_ALARMS) -> BoolArray:
+        """Return a mask of novel samples, at a stated rate of false alarms.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        false_alarms : float, default=0.05
+            Of samples like the learnt ones, at most this share is flagged, on average over samples to learn from. Where
+            fewer than 1 / false_alarms - 1 samples can be compared with, none is ever flagged.
+
+        Returns
+        -------
+        array of bool of shape (n_samples,)
+            True where `novelty_pvalues` is at most `false_alarms`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sslart import FuzzyART
+        >>> X, _ = load_iris(return_X_y=True)
+        >>> model = FuzzyART(vigilance=0.9).fit(X[::2])
+        >>> model.is_novel([X[1], [5, 9, 1, 2]])
+        array([False,  True])
+        """
+        share = check_number(f"{type(self).__name__}.is_novel", "false_alarms", false_alarms, 0, 1, open_low=True)
+        view = self.__sslart_view__()
+        return view.novelty.is_novel(view.score_samples(view.read(X)), share)
+
+    @property
+    @available
+    def novelty_threshold_(self) -> float:
+        """Value of `score_samples` below which a sample is novel, at 5 % false alarms; 0 with too few samples."""
+        return self.__sslart_view__().novelty_threshold
 
     def __sslart_add_columns__(self, is_category: Sequence[bool]) -> None:
         """Add columns to a fitted estimator, as if their values had been missing in all samples learnt so far.
@@ -289,11 +392,6 @@ def columns_of(state: dict[str, Any]) -> dict[str, Any]:
 def drift_of(state: dict[str, Any], n_columns: int) -> dict[str, Any]:
     """Return the drift in a saved state as an argument of `FittedModel`."""
     return {"drift": DriftMonitor.from_state(state["drift"], n_columns)} if "drift" in state else {}
-
-
-def drift_after(drift: DriftMonitor, table: Table, learnt: Learnt, reader: SampleReader, classes: Any) -> DriftMonitor:
-    """Return the monitor of drift after samples have been learnt, given the classes by code."""
-    return drift.after(learnt, table, Context(lambda: reader.feature_names, classes))
 
 
 MIN_NODES = 2  # so that there is room for a new box after the others have been joined

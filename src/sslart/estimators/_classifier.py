@@ -1,33 +1,44 @@
-"""Base class of all classifiers: prediction through the view of the model, and abstention."""
+"""Bases of all classifiers: prediction, abstention, guarantees, and explanations."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from sslart._art.network import NO_LIMIT
-from sslart._data.classes import ClassTable
-from sslart._data.groups import read_sample_weight
-from sslart._data.labels import NO_TRUTH, UNLABELLED, Labels
+from sslart import explain as explanations
+from sslart import rules as if_then_rules
+from sslart._art.boxes import NO_LIMIT
+from sslart._data.labels import (
+    NO_TRUTH,
+    UNLABELLED,
+    ClassTable,
+    Labels,
+    check_has_label,
+    read_sample_weight,
+    read_stream_labels,
+    with_groups_and_weights,
+)
 from sslart._data.samples import Table, known_columns
-from sslart._data.training import check_has_label, read_stream_labels, with_groups_and_weights
-from sslart._mapping.decision_costs import cost_matrix
-from sslart._mapping.guarantees.errors import ErrorLevels
-from sslart._mapping.model_view import ModelView
-from sslart._utils.arrays import CountArray, FloatArray, IntArray
-from sslart._utils.params import check_number, check_whole
+from sslart._mapping.conformal import no_promise
+from sslart._mapping.decision_rules import ErrorLevels, check_max_error, cost_matrix, error_levels
+from sslart._mapping.model_view import ModelView, view_of
+from sslart._mapping.summary import ModelSummary, summarise
+from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
+from sslart._utils.validation import check_flag, check_number, check_whole
 from sslart.estimators._base import RawSamplesEstimator, decisions_of
-from sslart.estimators._explained import ExplainedMixin
-from sslart.estimators._fitted import FittedModel
-from sslart.estimators._published import available
+from sslart.estimators._fitted import FittedModel, available
+
+if TYPE_CHECKING:
+    from sslart.explain import Counterfactuals, Explanation, FeatureContributions, FeatureImportances
+    from sslart.rules import ModelRuleSet, RuleSet
 
 
-class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator):
+class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
     """A classifier that may leave a sample without a class, and learns from labels with gaps."""
 
     bounds: Any
@@ -89,7 +100,7 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         given = decisions_of(type(self))(self)
         key = ("view", *given, *map(type, given))  # 1 is no True
         try:
-            return model.once(key, lambda: self._new_view(model))
+            return model.get_or_compute(key, lambda: self._new_view(model))
         except TypeError:  # a parameter that has no hash
             return self._new_view(model)
 
@@ -220,6 +231,186 @@ class AbstainingClassifier(ExplainedMixin, ClassifierMixin, RawSamplesEstimator)
         weights = None if sample_weight is None else read_sample_weight(sample_weight, labels.known)[labels.known]
         return float(np.average(right, weights=weights))
 
+    @overload
+    def rules(
+        self,
+        X: Any = ...,
+        y: Any = ...,
+        *,
+        kind: Literal["model"] = ...,
+        max_rules: int | None = ...,
+        max_conditions: int | None = ...,
+    ) -> ModelRuleSet: ...
+    @overload
+    def rules(
+        self,
+        *,
+        kind: Literal["boxes"],
+        levels: Any = ...,
+        terms: Any = ...,
+        min_confidence: float | None = ...,
+        min_support: float | None = ...,
+        simplify: Any = ...,
+    ) -> RuleSet: ...
+    def rules(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        kind: str = "model",
+        max_rules: int | None = None,
+        max_conditions: int | None = None,
+        levels: Any = None,
+        terms: Any = None,
+        min_confidence: float | None = None,
+        min_support: float | None = None,
+        simplify: Any = None,
+    ) -> ModelRuleSet | RuleSet:
+        """Return if-then rules: few and short ones that agree with the predictions, or one per labelled box.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), default=None
+            Samples for which the rules shall agree with the model, labelled or not, such as those it has learnt.
+            None: samples drawn from its boxes.
+        y : array-like of shape (n_samples,), default=None
+            Labels of these samples, with gaps, to count how often each rule is right. None: the labels that the model
+            keeps.
+        kind : {"model", "boxes"}, default="model"
+            "model": rules that agree with the model. "boxes": the paper's rules.
+        max_rules, max_conditions : int, default=None
+            Of kind "model": how many rules, and conditions in a rule, at most. None: 12 and 4.
+        levels, terms, min_confidence, min_support, simplify
+            Of kind "boxes": see `sslart.rules.rules_of`.
+
+        Returns
+        -------
+        ModelRuleSet or RuleSet
+            Rules as data, with `predict`, `to_text`, `to_frame`, `to_csv`, `to_json`, `to_markdown` and `to_html`;
+            those of kind "model" also with `apply`, `fidelity`, `to_sql` and `to_python`.
+        """
+        found: ModelRuleSet | RuleSet = if_then_rules.rules_of(  # type: ignore[call-overload]
+            self,
+            X,
+            y,
+            kind=kind,
+            max_rules=max_rules,
+            max_conditions=max_conditions,
+            levels=levels,
+            terms=terms,
+            min_confidence=min_confidence,
+            min_support=min_support,
+            simplify=simplify,
+        )
+        return found
+
+    def summary(self) -> ModelSummary:
+        """Return a summary of the model: what it has learnt, its leave-one-out accuracy, and warnings.
+
+        Returns
+        -------
+        ModelSummary
+            Samples, features, labels of each class; accuracy with its 95 % interval, or why there is none; classes with
+            fewer than five labels, classes that are never predicted, and labels that are left out together. Data first:
+            `str()` puts it into words.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sslart import AutoSSLART
+        >>> X, y = load_iris(return_X_y=True)
+        >>> y[[row for row in range(150) if row % 4 or row > 115]] = -1
+        >>> print(AutoSSLART(random_state=0).fit(X, y).summary())
+        AutoSSLART
+        samples                 150, of which 29 labelled
+        features                4
+        labels                  0: 13, 1: 12, 2: 4
+        accuracy                100.0 % (95 % interval 79.1 to 100.0 %), leave-one-out
+        fewer than five labels  2 (4)
+        boxes                   40
+        """
+        return summarise(view_of(self))
+
+    def explain(self, X: Any) -> list[Explanation]:
+        """Explain each prediction: the reasons for it, the evidence against it, and a change that would alter it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        list of Explanation
+            Each is data first; `str()` puts it into words.
+        """
+        return explanations.explain(self, X)
+
+    def counterfactual(
+        self,
+        x: Any,
+        target: Any = None,
+        fixed: Any = (),
+        ranges: Any = None,
+        n: int = 3,
+        *,
+        plausible: bool = False,
+    ) -> Counterfactuals:
+        """Return several diverse counterfactuals of one sample, each with a different prediction.
+
+        Parameters
+        ----------
+        x : one sample
+            One value per feature: an array, a list, a pandas Series, a dict, or a frame or an array of one row.
+        target : class, default=None
+            The class that is wanted; None for any other than the present prediction.
+        fixed : list of str or int, default=()
+            Features that never change, by name or column number.
+        ranges : dict, default=None
+            Limits of new values: from a feature to ``(low, high)``, or to a list of the categories that are allowed.
+        n : int, default=3
+            How many changes are wanted.
+        plausible : bool, default=False
+            Whether changed samples must be like those learnt, as a whole and in each new value.
+
+        Returns
+        -------
+        Counterfactuals
+            Up to n changes, those of few features first, with `to_dict` and `to_frame`; `str()` puts them into words.
+            See `sslart.explain.counterfactuals_of`.
+        """
+        return explanations.counterfactuals_of(self, x, target, fixed, ranges, n, plausible=plausible)
+
+    def contributions(self, X: Any, reference: str = "average") -> FeatureContributions:
+        """Return the contribution of each feature to each class score: exact Shapley values with evidence mapping.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        reference : {"average", "nothing"}, default="average"
+            What a sample is compared with: the average over what was learnt, or a sample of which no value is known.
+
+        Returns
+        -------
+        FeatureContributions
+            Arrays; `to_shap()` gives them to the plots of shap.
+        """
+        return explanations.contributions_of(self, X, reference)
+
+    def feature_importances(self, X: Any = None) -> FeatureImportances:
+        """Return the importance of each feature for the class scores, and its direction.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), default=None
+            Samples to measure on. None: samples drawn from the boxes of the model.
+
+        Returns
+        -------
+        FeatureImportances
+            Mean absolute contributions; `str()` is a table, the most important feature first.
+        """
+        return explanations.importances_of(self, X)
+
 
 def _shown_labels(view: ModelView, labels: IntArray) -> NDArray[Any]:
     """Return class indices of boxes as classes: -1 or None for a box without one."""
@@ -228,3 +419,79 @@ def _shown_labels(view: ModelView, labels: IntArray) -> NDArray[Any]:
         as_integers = view.classes.dtype.kind in "if" and not view.class_table.has_minus_one()
         return np.full(len(labels), UNLABELLED if as_integers else None)
     return view.labels_of(labels, may_abstain=not labelled.all())
+
+
+class GuaranteedClassifier(AbstainingClassifier):
+    """A classifier that can guarantee its error rate if it stores its labelled samples."""
+
+    max_error: float | dict[Any, float] | None = None
+
+    @abstractmethod
+    def _uses_evidence(self) -> bool:
+        """Return True if the mapping is evidence mapping."""
+
+    def _check_max_error(self, classes: NDArray[Any] | None = None) -> None:
+        """Raise a ValueError where `max_error` cannot be one; of classes that are known, also where it names others."""
+        check_max_error(self._name, self.max_error)
+        if self.max_error is not None and not self._uses_evidence():
+            raise ValueError(no_promise(self._name))
+        if classes is not None:
+            error_levels(self._name, self.max_error, classes)
+
+    def _error_levels(self, class_table: ClassTable) -> ErrorLevels | None:
+        return error_levels(self._name, self.max_error, class_table.classes)
+
+    def predict_set(self, X: Any, coverage: float = 0.9, per_class: bool = False) -> BoolArray:
+        """Return for each sample a set of classes that contains the true one with a stated probability.
+
+        Conformal prediction on left-out labels: a class is in the set if its probability is not lower than that which
+        all but a share of 1 - `coverage` of the labelled samples have for their own class, each predicted by the other
+        labels alone. The most probable class is always in the set. Needs evidence mapping.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        coverage : float, default=0.9
+            In (0, 1): on average over training sets and new samples like the labelled ones, at least this share of the
+            sets contain the true class.
+        per_class : bool, default=False
+            Whether the coverage shall hold for the samples of each class by itself. It takes more labels, and sets are
+            larger.
+
+        Returns
+        -------
+        array of bool of shape (n_samples, n_classes)
+            Whether each class is in the set, in the order of `classes_`.
+
+        Raises
+        ------
+        ValueError
+            If the coverage cannot be promised: with n labels (of each class, where `per_class`) the highest is
+            n / (n + 1). Or if the model keeps no labelled samples: without evidence mapping.
+
+        Notes
+        -----
+        The promise is for samples that are exchangeable with the labelled ones: drawn in the same way, and not copies
+        of them. See docs/guide/guarantees.md.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sslart import AutoSSLART
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = AutoSSLART(random_state=0).fit(X[::3], y[::3])
+        >>> sets = model.predict_set(X[1::3], coverage=0.9)
+        >>> sets[:2]
+        array([[ True, False, False],
+               [ True, False, False]])
+        >>> bool(sets[range(50), y[1::3]].mean() >= 0.9)
+        True
+        """
+        wanted = check_number("predict_set", "coverage", coverage, 0, 1, open_low=True)
+        if wanted == 1:
+            raise ValueError("coverage of predict_set must be below 1: only the set of all classes is always right.")
+        apart = check_flag("predict_set", "per_class", per_class)
+        view = self.__sslart_view__()
+        table = view.read(X)
+        check_has_label(view.class_table)
+        return view.promises.sets(view.predict_proba(table), wanted, per_class=apart)

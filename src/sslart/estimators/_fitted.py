@@ -1,27 +1,68 @@
-"""The fitted model: one immutable value behind every estimator."""
+"""The fitted model: one immutable value behind every estimator, and the turns of those that replace it."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Attributes
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from sslart._art.calibration import NoveltyCalibration
-from sslart._art.learn_result import LearningParams
-from sslart._art.learning.kept import Kept
+from sslart._art.learning import LearningParams
 from sslart._art.network import Network
-from sslart._data.classes import ClassTable
-from sslart._data.columns.plan import ATTRIBUTE, NO_PLAN, ColumnPlan, plan_of
+from sslart._art.novelty import NoveltyCalibration
+from sslart._data.columns import ATTRIBUTE, NO_PLAN, ColumnPlan, plan_of
 from sslart._data.encoder import Encoder
+from sslart._data.labels import ClassTable
 from sslart._data.samples import SampleReader
 from sslart._drift.monitor import NO_DRIFT, DriftMonitor
 from sslart._mapping.base import Mapping
 from sslart._mapping.ensemble_votes import VotingRecord
-from sslart._mapping.parts import LabelledRows, MeasuredSamples
+from sslart._mapping.mergeable_state import LabelledRows, MeasuredSamples
 from sslart._utils.arrays import IntArray
+from sslart._utils.cache import Cache
+
+LOCK = "_turn"  # the attribute of an estimator; copies and pickles have their own
+
+Model = TypeVar("Model")
+Result = TypeVar("Result")
+
+
+def turn_of(model: Any) -> threading.RLock:
+    """Return the lock that a method holds while it learns."""
+    attributes = vars(model)
+    lock: threading.RLock | None = attributes.get(LOCK)
+    return attributes.setdefault(LOCK, threading.RLock()) if lock is None else lock
+
+
+def shallow_copy(model: Model) -> Model:
+    """Return another estimator with the same parameters and the same fitted model."""
+    other = object.__new__(type(model))
+    vars(other).update({name: value for name, value in vars(model).items() if name != LOCK})
+    return other
+
+
+class UnavailableError(ValueError, AttributeError):
+    """Raised for an attribute that the model lacks in its present state; `hasattr` then returns False."""
+
+
+def available(method: Callable[[Any], Result]) -> Callable[[Any], Result]:
+    """Let an attribute that has no value raise an `UnavailableError`."""
+
+    @wraps(method)
+    def of_model(self: Any) -> Result:
+        try:
+            return method(self)
+        except AttributeError:
+            raise
+        except ValueError as error:
+            raise UnavailableError(str(error)) from error
+
+    return of_model
+
 
 Made = TypeVar("Made")
 
@@ -107,11 +148,11 @@ class FittedModel:
     labelled: LabelledRows | None = None
     checked: Checked | None = None
     reader: SampleReader | None = None
-    _made: Kept = field(default_factory=Kept, repr=False)
+    _made: Cache = field(default_factory=Cache, repr=False)
 
-    def once(self, key: Any, make: Callable[[], Made]) -> Made:
+    def get_or_compute(self, key: Any, make: Callable[[], Made]) -> Made:
         """Return a value derived from the model; it is computed once and cached."""
-        return self._made.once(key, make)
+        return self._made.get_or_compute(key, make)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "checked": None, "reader": None}
@@ -129,17 +170,17 @@ class FittedModel:
             names, plan = self.columns.get("feature_names_in_"), self.plan
             columns = (self.n_features, names, encoder.categorical, plan, encoder.with_known_texts)
             reader = SampleReader(owner, *columns, undecided=encoder.undecided)
-        return replace(self, reader=reader, _made=Kept())
+        return replace(self, reader=reader, _made=Cache())
 
     def with_plan(self, plan: ColumnPlan) -> FittedModel:
         """Return the model with another plan of its columns."""
         columns = {name: value for name, value in self.columns.items() if name != ATTRIBUTE}
-        return replace(self, columns=with_plan(columns, plan), reader=None, _made=Kept())
+        return replace(self, columns=with_plan(columns, plan), reader=None, _made=Cache())
 
     def with_names(self, names: list[str]) -> FittedModel:
         """Return the model with names of its features."""
         columns = {**self.columns, "feature_names_in_": np.array(names, dtype=object)}
-        return replace(self, columns=columns, reader=None, _made=Kept())
+        return replace(self, columns=columns, reader=None, _made=Cache())
 
     def of_member(self, place: int) -> FittedModel:
         """Return one member as a model by itself."""

@@ -9,26 +9,22 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClusterMixin
 
-from sslart._art.calibration import NoveltyCalibration
-from sslart._art.learn_result import LearningParams
+from sslart._art.learning import LearningParams
 from sslart._art.network import Network
-from sslart._data.classes import ClassTable
-from sslart._data.columns.outliers import warn_of_outliers
+from sslart._art.novelty import NoveltyCalibration
 from sslart._data.encoder import Encoder
-from sslart._data.labels import UNLABELLED, Labels
+from sslart._data.labels import UNLABELLED, ClassTable, Labels
+from sslart._data.outliers import warn_of_outliers
 from sslart._data.samples import Table, known_columns, read_samples
-from sslart._drift.monitor import NO_DRIFT, Learnt
-from sslart._mapping.counts import CountsMapping
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.model_view import ModelView
-from sslart._mapping.parts import Shared
+from sslart._drift.monitor import NO_DRIFT, Measurements
+from sslart._mapping.base import CountsMapping
+from sslart._mapping.mergeable_state import Shared
+from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import IntArray
-from sslart._utils.params import check_jobs
-from sslart.estimators._base import ARTEstimator, drift_after, random_of_part
-from sslart.estimators._fitted import FittedMember, FittedModel
-from sslart.estimators._novelty import FitMeter, calibration_after, settled
-from sslart.estimators._published import turn_of
-from sslart.estimators._rows import after_row
+from sslart._utils.validation import check_jobs
+from sslart.estimators._base import ARTEstimator, random_of_part
+from sslart.estimators._fitted import FittedMember, FittedModel, turn_of
+from sslart.estimators._learning import FitMeter, after_row, calibration_after, drift_after, settled
 
 
 class FuzzyART(ClusterMixin, ARTEstimator):
@@ -200,7 +196,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
             model = model_of(columns, network, params, calibration, labels=learnt.nodes, checked=checked)
             model = model.with_reader(self._name, before)
             assert model.reader is not None
-            drift = drift_after(drift, table, Learnt.of(learnt, params.vigilance), model.reader, ())
+            drift = drift_after(drift, table, Measurements.of(learnt, params.vigilance), model.reader, ())
             self._publish(replace(model, drift=drift), before)
         return self
 
@@ -229,7 +225,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
 
     def _view(self, model: FittedModel) -> ModelView:
         n_jobs = check_jobs(self._name, self.n_jobs)
-        return model.once(("view", n_jobs), lambda: self._new_view(model, n_jobs))
+        return model.get_or_compute(("view", n_jobs), lambda: self._new_view(model, n_jobs))
 
     def _new_view(self, model: FittedModel, n_jobs: int | None) -> ModelView:
         assert model.reader is not None

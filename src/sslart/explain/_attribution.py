@@ -7,8 +7,7 @@ import numpy as np
 from sslart._art.geometry import centres
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
-from sslart._mapping.model_view import ModelView
-from sslart._mapping.predictions import PredictionBatch
+from sslart._mapping.model_view import ModelView, PredictionBatch
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._contributions import EvidenceTable
 from sslart.explain._feature_groups import feature_groups
@@ -59,7 +58,7 @@ def predictions_at_centres(view: ModelView, probe: MemberProbe) -> IntArray:
         return view.class_by(member.evidence_proba(member.coded_at_choice(centres(*member.boxes))))
 
     costs = None if view.decision_costs is None else view.decision_costs.tobytes()
-    return member.network.once(("predictions at centres", readout, costs), predicted)
+    return member.network.get_or_compute(("predictions at centres", readout, costs), predicted)
 
 
 def _runners_up(view: ModelView, scores: FloatArray, predicted: IntArray) -> IntArray:

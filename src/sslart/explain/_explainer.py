@@ -6,16 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.network import NO_LIMIT
-from sslart._data.labels import UNLABELLED
+from sslart._art.boxes import NO_LIMIT
+from sslart._data.labels import UNLABELLED, check_has_label
 from sslart._data.samples import Table
-from sslart._data.training import check_has_label
-from sslart._mapping.decision_costs import expected_costs
+from sslart._mapping.decision_rules import expected_costs
 from sslart._mapping.ensemble_votes import Ballot
-from sslart._mapping.model_view import ModelView, view_of
-from sslart._mapping.predictions import PredictionBatch
+from sslart._mapping.model_view import ModelView, PredictionBatch, view_of
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.deferred import Deferred
+from sslart._utils.cache import Deferred
 from sslart.explain._attribution import attribute, predictions_at_centres
 from sslart.explain._contributions import EvidenceTable
 from sslart.explain._counterfactuals.changes import CounterfactualTable
@@ -234,7 +232,7 @@ class _Explainer:
     def _counterfactuals(self) -> CounterfactualTable:
         by_one_box = self.view.decides_by_one_box and not self.view.limits_confidence
         network, names, dates = self.parts[0][1].member.network, self.view.feature_names, self.view.date_columns
-        decimals = network.once(("decimals", len(names)), lambda: decimals_of(network, len(names)))
+        decimals = network.get_or_compute(("decimals", len(names)), lambda: decimals_of(network, len(names)))
         search = Search(self.table, self.predicted, decimals, self._predict, by_one_box=by_one_box)
         for aim in AIMS:
             for rows, probe, findings in self.parts:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sslart._data.labels import UNLABELLED
 from sslart._mapping.ensemble_votes import Ballot
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.deferred import Deferred
+from sslart._utils.cache import Deferred
 from sslart.explain._contributions import Evidence, EvidenceTable
 from sslart.explain._counterfactuals.changes import Counterfactual, CounterfactualTable
 from sslart.explain._match import NO_NODE, Box, Class, MatchedBoxes

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sslart._data.labels import check_has_label
 from sslart._data.samples import Table
-from sslart._data.training import check_has_label
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._utils.arrays import FloatArray
 from sslart._utils.optional import optional
-from sslart._utils.params import check_option
+from sslart._utils.validation import check_option
 from sslart.explain._score_contributions import score_contributions
 
 AVERAGE, NOTHING = "average", "nothing"

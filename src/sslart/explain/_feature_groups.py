@@ -8,7 +8,7 @@ from scipy.spatial.distance import squareform
 from scipy.stats import rankdata
 
 from sslart._art.geometry import centres
-from sslart._mapping.member_view import MemberView
+from sslart._mapping.model_view import MemberView
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart.explain._score_contributions import background_boxes
 
@@ -21,7 +21,7 @@ def feature_groups(member: MemberView, n_columns: int) -> IntArray:
     The correlation is that of the centres of the boxes, each counted as often as the box has learnt samples. A column
     of categories is a group of its own.
     """
-    return member.network.once(("feature groups", n_columns), lambda: _grouped(member, n_columns))
+    return member.network.get_or_compute(("feature groups", n_columns), lambda: _grouped(member, n_columns))
 
 
 def _grouped(member: MemberView, n_columns: int) -> IntArray:

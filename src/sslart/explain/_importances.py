@@ -152,7 +152,7 @@ def importances_of(model: Any, X: Any = None) -> FeatureImportances:
         return _importances(view, table, of_boxes=False)
     readouts = tuple(member.readout for member in view.members)
     votes = None if view.vote_weights is None else view.vote_weights.tobytes()
-    return view.members[0].network.once(
+    return view.members[0].network.get_or_compute(
         ("importances", readouts, votes), lambda: _importances(view, _samples_of_boxes(view), of_boxes=True)
     )
 

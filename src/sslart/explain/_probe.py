@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from sslart._art.boxes import NO_LIMIT
 from sslart._art.geometry import choice_and_match
-from sslart._art.network import NO_LIMIT
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
-from sslart._mapping.member_view import MemberView
+from sslart._mapping.model_view import MemberView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._match import NO_NODE, MatchedBoxes
 from sslart.explain._samples import EncodedSamples

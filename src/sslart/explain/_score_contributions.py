@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sslart._data.classes import ClassTable
-from sslart._data.encoder import GRID
-from sslart._mapping.evidence.bases.trees import TreeTerm
+from sslart._data.labels import ClassTable
+from sslart._data.ranks import GRID
+from sslart._mapping.evidence.families import TreeTerm
 from sslart._mapping.evidence.readout import Readout, ScoreParts
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.model_view import ModelView
+from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 MIN_BACKGROUND, MAX_BACKGROUND = 100, 500  # samples
@@ -104,7 +103,7 @@ def _compared(member: MemberView, coded: FloatArray, n_columns: int, divide: Div
         is_divided = np.array_equal(coded, points, equal_nan=True)  # as for the importances of the boxes
         return _mean(parts if is_divided else divide(member, points, n_columns))
 
-    average = member.network.once(("average parts", divide, member.readout, n_columns), mean_of_background)
+    average = member.network.get_or_compute(("average parts", divide, member.readout, n_columns), mean_of_background)
     return ScoreParts(
         parts.base + average.by_column.sum(axis=0) + average.of_graph,
         parts.by_column - average.by_column,

@@ -8,17 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sslart._art.calibration import FitRecords, NoveltyCalibration
+from sslart._art.backend import row_keys
+from sslart._art.learning import DROPPED, NO_BOX
 from sslart._art.network import Network
-from sslart._art.reduction.renaming import DROPPED, NO_BOX
-from sslart._art.row_keys import row_keys
+from sslart._art.novelty import FitRecords, NoveltyCalibration
 from sslart._data.encoder import Encoder
-from sslart._data.joining.tables import joined_tables
+from sslart._data.joining import joined_tables
 from sslart._data.samples import Table
-from sslart._mapping.parts import MeasuredSamples
-from sslart._utils.arrays import IntArray
-from sslart._utils.deferred import Deferred
-from sslart._utils.random_keys import KeyArray
+from sslart._mapping.mergeable_state import MeasuredSamples
+from sslart._utils.arrays import IntArray, KeyArray
+from sslart._utils.cache import Deferred
 from sslart.merging._networks import Apart, Source
 
 FEWEST, MOST = 100, 1000  # fits that are kept of all models together

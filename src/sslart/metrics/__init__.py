@@ -1,6 +1,6 @@
 """Scores and guarantees of models that may abstain, and comparisons over data sets."""
 
-from sslart._mapping.guarantees.levels import Guarantee, Guarantees
+from sslart._mapping.conformal import Guarantee, Guarantees
 from sslart._mapping.summary import ModelSummary
 from sslart.metrics._abstention import (
     CoverageCorrectness,
@@ -13,7 +13,7 @@ from sslart.metrics._abstention import (
     specificity_score,
 )
 from sslart.metrics._comparison import Interval, WinTieLoss, bootstrap_interval, win_tie_loss
-from sslart.metrics._guarantees import guarantees
+from sslart.metrics._quality import guarantees
 
 __all__ = [
     "CoverageCorrectness",

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from sslart._art.network import NO_LIMIT
+from sslart._art.boxes import NO_LIMIT
 from sslart._data.labels import NO_TRUTH, UNLABELLED, Labels, read_labels
-from sslart._data.masks import without_mask
-from sslart._data.samples import Table, is_missing
+from sslart._data.samples import Table, is_missing, without_mask
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import BoolArray, FloatArray
-from sslart._utils.params import check_whole
+from sslart._utils.validation import check_whole
 
 
 def coverage_score(y_true: Any, y_pred: Any, *, abstained: Any = UNLABELLED) -> float:

@@ -11,7 +11,7 @@ from scipy import stats
 from sklearn.utils import check_random_state
 
 from sslart._utils.arrays import FloatArray
-from sslart._utils.params import check_number, check_whole
+from sslart._utils.validation import check_number, check_whole
 
 
 class WinTieLoss(NamedTuple):

@@ -1,14 +1,18 @@
-"""Quality of predictions: shares with intervals, per class and overall, as plain data."""
+"""Quality of predictions per class and overall, and the guarantees of a model for new samples."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
-from sslart._data.classes import Label
+from sslart._data.labels import Label, check_has_label
+from sslart._mapping.conformal import LEVELS, Guarantees, guarantees_of
+from sslart._mapping.model_view import view_of
 from sslart._utils.intervals import Estimate, share
+from sslart._utils.validation import check_number
 
 
 @dataclass(frozen=True)
@@ -108,3 +112,37 @@ def quality_of(truth: Sequence[Label], predicted: Sequence[Label | None], classe
         tuple(by_class),
         tuple(tuple(pairs[label, outcome] for outcome in outcomes) for label in classes),
     )
+
+
+def guarantees(model: Any, max_errors: Iterable[float] = LEVELS) -> Guarantees:
+    """Return the errors that a model can guarantee with its labels, and the share of samples it answers.
+
+    Nothing is learnt: each label is predicted by the others alone, as `max_error` does.
+
+    Parameters
+    ----------
+    model : AutoSSLART, or SSLART or WESSLART with evidence mapping
+        A fitted classifier. It is not changed.
+    max_errors : iterable of float, default=(0.01, 0.02, 0.05, 0.1, 0.2)
+        Values of `max_error`.
+
+    Returns
+    -------
+    Guarantees
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sslart import AutoSSLART
+    >>> from sslart.metrics import guarantees
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> found = guarantees(AutoSSLART(random_state=0).fit(X[::10], y[::10]), [0.01, 0.05])
+    >>> found.n_labels, found.levels[0].labels_needed, found.levels[0].is_possible
+    (57, 99, False)
+    >>> print(found.levels[0].sentence())
+    to be right 99 times in 100, it needs at least 99 labels, and there are 57
+    """
+    view = view_of(model, "a fitted AutoSSLART, SSLART or WESSLART")
+    check_has_label(view.class_table)
+    levels = [check_number("guarantees", "max_errors", level, 0, 1, open_low=True) for level in max_errors]
+    return guarantees_of(view.promises, levels)

@@ -1,13 +1,14 @@
 """Cross-validation with few labels: test folds hold labelled samples only, unlabelled ones are always in training."""
 
-from sslart.model_selection._kfold import (
+from sslart.model_selection._splitters import (
     GroupLabelledKFold,
     LabelledKFold,
+    RepeatedStratifiedLabelledKFold,
     StratifiedGroupLabelledKFold,
     StratifiedLabelledKFold,
+    StratifiedLabelledShuffleSplit,
+    is_labelled,
 )
-from sslart.model_selection._labelled import is_labelled
-from sslart.model_selection._repeated import RepeatedStratifiedLabelledKFold, StratifiedLabelledShuffleSplit
 from sslart.model_selection._with_unlabelled import WithUnlabelled
 
 __all__ = [

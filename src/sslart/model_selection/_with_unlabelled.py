@@ -13,10 +13,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from sslart._data.labels import UNLABELLED, read_labels
-from sslart._data.masks import without_mask
-from sslart._data.samples import Table, concatenated
-from sslart._data.training import with_two_classes
+from sslart._data.labels import UNLABELLED, read_labels, with_two_classes
+from sslart._data.samples import Table, concatenated, without_mask
 
 F = TypeVar("F", bound=Callable[..., Any])
 

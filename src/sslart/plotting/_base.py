@@ -13,9 +13,9 @@ from sklearn.utils.validation import _num_samples
 from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.optional import optional
-from sslart._utils.params import check_whole
 from sslart._utils.text import DateName, number_text, plural, printable
 from sslart._utils.text import value_text as text_of_value
+from sslart._utils.validation import check_whole
 from sslart.explain import Explanation
 
 # Okabe and Ito: distinct with any kind of colour vision. Grey is kept for what has no label.

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_samples
 
 from sslart._data.labels import read_labels
 from sslart._data.samples import Table
-from sslart._mapping.guarantees.levels import LEVELS, Guarantees
+from sslart._mapping.conformal import LEVELS, Guarantees
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import FloatArray
 from sslart._utils.text import plural

@@ -9,9 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from sslart._data.stream_sums import COUNT, END, N_LABELLED, N_PREDICTED, NOVEL, WRONG
-from sslart._drift.blocks import FIRST_CLASS
-from sslart._drift.events import CLASSES, ERROR, FEATURES, NOVELTY, DriftEvent
-from sslart._drift.monitor import DriftMonitor
+from sslart._drift.monitor import CLASSES, ERROR, FEATURES, FIRST_CLASS, NOVELTY, DriftEvent, DriftMonitor
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.optional import optional

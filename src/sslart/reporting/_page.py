@@ -16,18 +16,24 @@ from sslart._mapping.summary import summarise as model_summary
 from sslart._utils.files import write_atomically
 from sslart._utils.intervals import Estimate
 from sslart._utils.optional import optional
-from sslart._utils.params import check_whole
 from sslart._utils.text import count_text, number_text, plural, printable
+from sslart._utils.validation import check_whole
 from sslart.plotting._base import style
-from sslart.reporting._confidence import confidence_of, left_out_summary
-from sslart.reporting._guarantees import guarantee_table, max_error_text
-from sslart.reporting._importances import importance_lines
-from sslart.reporting._model_rules import model_rules
-from sslart.reporting._more_labels import curve_of, more_labels
 from sslart.reporting._pictures import pictures_of
-from sslart.reporting._rules import rule_lines, rule_numbers
-from sslart.reporting._samples import SampleNames, chosen_rows, sample_lines, states_of
-from sslart.reporting._summary import Observed, observe, summarise
+from sslart.reporting._samples import SampleNames, chosen_rows, rule_lines, rule_numbers, sample_lines, states_of
+from sslart.reporting._summary import (
+    Observed,
+    confidence_of,
+    curve_of,
+    guarantee_table,
+    importance_lines,
+    left_out_summary,
+    max_error_text,
+    model_rules,
+    more_labels,
+    observe,
+    summarise,
+)
 from sslart.rules import RuleSet, rules_of
 
 STATES = ("wrong", "abstained", "novel", "right")

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from sslart._data.labels import UNLABELLED
-from sslart._mapping.guarantees.levels import measured_guarantees
+from sslart._mapping.conformal import measured_guarantees
 from sslart._utils.optional import optional
 from sslart.active import LearningCurve
 from sslart.explain import FeatureContributions, contributions_of, importances_of

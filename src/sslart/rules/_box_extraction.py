@@ -9,16 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sslart._art.geometry import distances, gaps
-from sslart._data.classes import Label
-from sslart._data.labels import UNLABELLED
-from sslart._data.training import check_has_label
-from sslart._mapping.evidence.bases.packed_boxes import PackedBoxes
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.model_view import ModelView, view_of
-from sslart._mapping.predictions import PredictionBatch
+from sslart._data.labels import UNLABELLED, Label, check_has_label
+from sslart._mapping.evidence.boxes import PackedBoxes
+from sslart._mapping.model_view import MemberView, ModelView, PredictionBatch, view_of
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
-from sslart._utils.params import check_number
 from sslart._utils.text import printable
+from sslart._utils.validation import check_number
 from sslart.rules._box_rules import (
     DEFAULT_LEVELS,
     Domain,

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from sslart._art.backend import encode
 from sslart._art.geometry import distances
-from sslart._data.classes import Label
-from sslart._data.encoder import GRID, Encoder
-from sslart._data.ranks.spans import coded_parts
+from sslart._data.encoder import Encoder
+from sslart._data.labels import Label
+from sslart._data.ranks import GRID
 from sslart._data.samples import SampleReader
+from sslart._data.scaling import coded_parts
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.tables import Cell, html_table, markdown_table
-from sslart._utils.text import DateName, Day, count_text, list_text, printable
+from sslart._utils.text import Cell, DateName, Day, count_text, html_table, list_text, markdown_table, printable
 
 Category = str | bool | int | float | None
 

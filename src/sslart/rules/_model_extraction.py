@@ -9,14 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.labels import UNLABELLED
+from sslart._data.labels import UNLABELLED, check_has_label
 from sslart._data.samples import Table
-from sslart._data.training import check_has_label
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.model_view import ModelView, view_of
+from sslart._mapping.model_view import MemberView, ModelView, view_of
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 from sslart._utils.optional import heavy
-from sslart._utils.params import check_whole
+from sslart._utils.validation import check_whole
 from sslart.rules._model_rules import Category, ModelCondition, ModelRule, Share
 from sslart.rules._rule_sets import ModelRuleSet
 from sslart.rules._tree import Column, Grid, Growth, Node, columns_of, prune, refine

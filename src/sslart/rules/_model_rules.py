@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._data.classes import Label
+from sslart._data.labels import Label
 from sslart._utils.arrays import BoolArray
 from sslart._utils.intervals import wilson
-from sslart._utils.tables import html_table, markdown_table
-from sslart._utils.text import DateName, DatePart, Day, category_text, plural, printable
+from sslart._utils.text import DateName, DatePart, Day, category_text, html_table, markdown_table, plural, printable
 
 Category = str | bool | int | float
 

@@ -9,15 +9,13 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._data.classes import Label
-from sslart._data.labels import UNLABELLED
+from sslart._data.labels import UNLABELLED, Label
 from sslart._data.samples import SampleReader, Table
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import IntArray
 from sslart._utils.optional import optional
-from sslart._utils.params import check_number, check_option
-from sslart._utils.tables import csv_text
-from sslart._utils.text import json_text, plural
+from sslart._utils.text import csv_text, json_text, plural
+from sslart._utils.validation import check_number, check_option
 from sslart.rules import _model_rules as text
 from sslart.rules._box_rules import (
     Domain,

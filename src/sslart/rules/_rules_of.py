@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, overload
 
-from sslart._utils.params import check_option
 from sslart._utils.text import list_text
+from sslart._utils.validation import check_option
 from sslart.rules._box_extraction import box_rules_of
 from sslart.rules._box_rules import DEFAULT_LEVELS
 from sslart.rules._model_extraction import model_rules_of

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from sslart._utils.optional import lazy_names
 
 if TYPE_CHECKING:
-    from sslart.server._thread import Service, serve
+    from sslart.server._service import Service, serve
 
 __all__ = ["Service", "serve"]
 
-__getattr__ = lazy_names(__name__, {"Service": "sslart.server._thread", "serve": "sslart.server._thread"})
+__getattr__ = lazy_names(__name__, {"Service": "sslart.server._service", "serve": "sslart.server._service"})

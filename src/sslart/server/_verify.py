@@ -6,18 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sslart.persistence._models import model_bytes, model_from_bytes
-from sslart.server.models._replica import Replica
+from sslart.persistence import model_bytes, model_from_bytes
+from sslart.server.models._replica import Replica, fit, imported_model
 from sslart.server.models._settings import ModelSettings
-from sslart.server.models._training import fit, imported_model
-from sslart.server.store._connection import check_protocol, close, open_to_read, sqlite
-from sslart.server.store._errors import DamagedError, StoreError
-from sslart.server.store._jobs import DONE, WAITING, job
-from sslart.server.store._journal import ModelRow, models, records
-from sslart.server.store._records import Record
-from sslart.server.store._snapshots import Snapshot, digest_of, read_snapshot, snapshots
+from sslart.server.store._database import DamagedError, StoreError, check_protocol, close, open_to_read, sqlite
+from sslart.server.store._files import Snapshot, digest_of, parts, read_snapshot, snapshots, uploads
+from sslart.server.store._journal import DONE, WAITING, ModelRow, Record, job, models, records
 from sslart.server.store._store import FILE_NAME
-from sslart.server.store._uploads import parts, uploads
 
 ROWS_AT_ONCE = 500
 

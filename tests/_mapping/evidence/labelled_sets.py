@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sslart._mapping.evidence.bases.base import Basis
+from sslart._mapping.evidence.basis import Basis
 from sslart._mapping.evidence.design import BoxSet, DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import FAMILIES, family_of
 from sslart._mapping.evidence.readout import Readout, ReadoutBuilder
@@ -66,7 +66,7 @@ def readout_of(design: DesignMatrices, coefficients: list[tuple[BasisSpec, np.nd
     n_classes = coefficients[0][1].shape[1]
     builder = ReadoutBuilder(n_classes)
     for spec, own in coefficients:
-        basis = design.once(spec, lambda spec=spec: basis_of(spec, design))
+        basis = design.get_or_compute(spec, lambda spec=spec: basis_of(spec, design))
         builder.add(basis.terms(basis.weights(own)))
     classes, nodes = design.labelled.classes, np.arange(len(design.boxes.lower))
     return builder.readout(design.scaler, nodes, np.eye(n_classes)[classes], classes, np.ones(len(classes)))

@@ -253,7 +253,7 @@ def test_settings_are_chosen_anew_at_certain_numbers_of_labels(blobs: Any, monke
         chosen.append(len(labelled.classes))
         return choose(labelled, fixed, nodes)
 
-    monkeypatch.setattr("sslart._mapping.evidence.regression.choose", noted)
+    monkeypatch.setattr("sslart._mapping.evidence.mapping.choose", noted)
     model = AutoSSLART(random_state=0).fit(X[:30], y[:30])
     for start in range(30, 100):
         model.partial_fit(X[start : start + 1], y[start : start + 1])
@@ -351,7 +351,7 @@ def test_a_choice_that_fails_takes_the_boxes_back_too(few_labels: Any, monkeypat
     def out_of_memory(*_: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("sslart._mapping.evidence.regression.choose", out_of_memory)
+    monkeypatch.setattr("sslart._mapping.evidence.mapping.choose", out_of_memory)
     for learn in (model.partial_fit, model.fit):
         with pytest.raises(MemoryError):
             learn(np.vstack([X, X * 1.5]), np.append(y, y))

@@ -12,12 +12,12 @@ from labelled_sets import labelled_set
 from sklearn.datasets import load_iris
 
 from sslart import AutoSSLART
-from sslart._mapping.evidence.bases.boxes import RelevantFamily
+from sslart._mapping.evidence.boxes import RelevantFamily
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import FAMILY_NAMES
-from sslart._mapping.evidence.selection import Solution, choose, learn
+from sslart._mapping.evidence.readout import Solution
+from sslart._mapping.evidence.selection import N_FOLDS, LooFits, choose, learn
 from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK, BasisSpec, FixedSettings
-from sslart._mapping.evidence.trial import N_FOLDS, Trial
 from sslart._mapping.model_view import view_of
 
 
@@ -54,7 +54,7 @@ def test_with_all_families_neither(seed: int, n_labels: int, one: int) -> None:
 
 def test_functions_that_depend_on_labels_are_those_of_the_other_folds() -> None:
     labelled, spec = labelled_set(1, n_labels=30), BasisSpec("relevant", 0.5, 0.5)
-    (fit,) = Trial(labelled).fits((spec,), [0.1])
+    (fit,) = LooFits(labelled).fits((spec,), [0.1])
     for fold in range(N_FOLDS):
         own = labelled.blocks % N_FOLDS == fold
         design = DesignMatrices(labelled)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sslart._data.samples import Table
-from sslart._mapping.evidence.kept_labels import MAX_CHUNKS, LabelReservoir
+from sslart._mapping.evidence.label_reservoir import MAX_CHUNKS, LabelReservoir
 
 
 def table_of(start: int, end: int) -> Table:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.stats import rankdata
 
-from sslart._mapping.evidence.rank_scaler import RankScaler
+from sslart._mapping.evidence.design import RankScaler
 
 numbers = np.array([False])
 corners = hnp.arrays(

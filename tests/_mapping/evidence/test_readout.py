@@ -11,11 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from labelled_sets import basis_of, labelled_set, one_of_each, readout_of
 
-from sslart._mapping.evidence.bases.boxes import NEGLIGIBLE, BoxTerm
-from sslart._mapping.evidence.bases.splines import N_KNOTS, SplineTerm, knot_positions
-from sslart._mapping.evidence.design import DesignMatrices
-from sslart._mapping.evidence.families import FAMILIES
-from sslart._mapping.evidence.rank_scaler import RankScaler
+from sslart._mapping.evidence.boxes import NEGLIGIBLE, BoxTerm
+from sslart._mapping.evidence.design import DesignMatrices, RankScaler
+from sslart._mapping.evidence.families import FAMILIES, N_KNOTS, SplineTerm, knot_positions
 from sslart._mapping.evidence.readout import LOG_RANGE, TERM_ORDER, Readout, calibration
 from sslart._mapping.evidence.settings import BasisSpec
 

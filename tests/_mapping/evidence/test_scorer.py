@@ -20,8 +20,7 @@ import sslart._reference
 from conftest import HAS_KERNEL, needs_kernel
 from sslart import SSLART, AutoSSLART
 from sslart._art.backend import use_backend
-from sslart._mapping.evidence.bases.boxes import BoxTerm
-from sslart._mapping.evidence.bases.packed_boxes import WIDTH, PackedBoxes, padded
+from sslart._mapping.evidence.boxes import WIDTH, BoxTerm, PackedBoxes, padded
 from sslart._mapping.model_view import view_of
 
 TOLERANCE = 2e-6  # of a score, relative to the sum of all weights: float32 adds up some hundred terms

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from labelled_sets import basis_of, labelled_set
 
 from sslart._mapping.evidence import selection
-from sslart._mapping.evidence.bases.boxes import N_SUBSPACES, NEGLIGIBLE, BoxTerm
+from sslart._mapping.evidence.boxes import N_SUBSPACES, NEGLIGIBLE, BoxTerm
 from sslart._mapping.evidence.design import BoxSet, DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import FAMILY_NAMES, family_of
-from sslart._mapping.evidence.many.classes import MAX_CHOOSING
-from sslart._mapping.evidence.readout import calibration
-from sslart._mapping.evidence.selection import MAX_MIXTURES, Solution, candidates, choose_by_some
+from sslart._mapping.evidence.large_scale import MAX_CHOOSING
+from sslart._mapping.evidence.readout import Solution, calibration
+from sslart._mapping.evidence.selection import MAX_MIXTURES, candidates, choose_by_some
 from sslart._mapping.evidence.settings import NO_BLOCK, RANK_WEIGHTS, RIDGES, BasisSpec, FixedSettings, Mixture
 
 

@@ -14,7 +14,7 @@ from test_scorer import Case, every_instruction_set, kernel, no_stop, scores_of,
 
 import sslart._reference
 from conftest import needs_kernel
-from sslart._mapping.evidence.bases.packed_boxes import PackedBoxes, padded
+from sslart._mapping.evidence.boxes import PackedBoxes, padded
 
 KINDS = ["boxes", "graph", "linear", "splines"]
 

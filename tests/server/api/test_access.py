@@ -19,14 +19,14 @@ import pytest
 from fastapi.routing import APIRoute
 from service import Process, application, fit_flowers, flowers, rows_of
 
-from sslart.server._run import Options, run
+from sslart.server._service import Options, run
 from sslart.server.api import _access
 from sslart.server.api._access import scope_of
 from sslart.server.api._app import ROUTERS
 from sslart.server.api._gate import OPEN_PATHS
 from sslart.server.api._metrics import Metrics
 from sslart.server.store import Store
-from sslart.server.store._tokens import add_token
+from sslart.server.store._store import add_token
 
 SCOPES = ("read", "learn", "admin")
 ROUTES = [

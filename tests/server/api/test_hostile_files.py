@@ -24,7 +24,7 @@ from service import application, fit_flowers, flowers
 
 import sslart
 from sslart import AutoSSLART, FuzzyART
-from sslart.server.models._limits import Limits
+from sslart.server.models._settings import Limits
 
 CSV = flowers().to_csv(index=False).encode()
 KILOBYTES = 2000  # a file of a model with trees fits

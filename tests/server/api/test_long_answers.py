@@ -7,7 +7,7 @@ from pathlib import Path
 
 from service import application
 
-from sslart.server.models._limits import Limits
+from sslart.server.models._settings import Limits
 
 SECONDS = 0.2
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from sslart.server.models._hub import Hub
+from sslart.server.models._registry import Registry
 from sslart.server.models._settings import ModelSettings
 from sslart.server.store import Store
 from sslart.server.store._journal import models
 
 
 def test_a_model_whose_creation_or_deletion_was_given_up_is_there_or_gone_for_all(tmp_path: Path) -> None:
-    hub = Hub(Store(tmp_path))
+    hub = Registry(Store(tmp_path))
     hub.start()
 
     def names() -> tuple[list[str], list[str]]:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sslart.persistence._models import model_bytes, model_from_bytes
+from sslart.persistence import model_bytes, model_from_bytes
 from sslart.server.models._replica import Replica
 from sslart.server.models._settings import ModelSettings
-from sslart.server.store._records import LABEL, LEARN, SET, Record, packed
+from sslart.server.store._journal import LABEL, LEARN, SET, Record, packed
 
 
 def journal(n_records: int, seed: int = 0) -> list[Record]:

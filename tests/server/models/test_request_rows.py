@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sslart import AutoSSLART
 from sslart._mapping.model_view import view_of
 from sslart._tables.columns import samples_for
-from sslart.server.models._rows import RowReader, as_class, text_frame
+from sslart.server.models._published import RowReader, as_class, text_frame
 
 NAMES = ["length", "weight", "colour"]
 

@@ -11,10 +11,10 @@ import pytest
 from service import application, fit_flowers, flowers, rows_of
 
 from sslart.server.models._hosted import HostedModel
-from sslart.server.models._hub import Hub
-from sslart.server.models._limits import Limits
+from sslart.server.models._registry import Registry
+from sslart.server.models._settings import Limits
 from sslart.server.store import Store
-from sslart.server.store._errors import StoreError
+from sslart.server.store._database import StoreError
 from sslart.server.store._journal import models
 
 ROWS = rows_of(flowers())
@@ -39,7 +39,7 @@ def test_a_model_that_is_being_restored_has_not_learnt_nothing(tmp_path: Path) -
     with application(tmp_path) as http:
         fit_flowers(http)
     store = Store(tmp_path)
-    hub = Hub(store)
+    hub = Registry(store)
     hosted = HostedModel(store, models(store.reader())[0], hub.events, hub.limits)
     with pytest.raises(StoreError, match="is being restored"):
         hub.published(hosted)

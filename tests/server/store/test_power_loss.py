@@ -25,7 +25,7 @@ from durability import (
 from lossy_disk import LossyDisk
 from service import application
 
-from sslart.server.store._errors import StoreError
+from sslart.server.store._database import StoreError
 
 # apsw reports errors of the disk that SQLite leaves aside, as while it takes a transaction back
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -59,7 +59,7 @@ def seed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int
     """Return a seed; the log of each second one is so short that it is often moved to the main file."""
     chosen: int = request.param
     if chosen % 2:
-        monkeypatch.setattr("sslart.server.store._connection.PAGES_PER_CHECKPOINT", 30)
+        monkeypatch.setattr("sslart.server.store._database.PAGES_PER_CHECKPOINT", 30)
     return chosen
 
 

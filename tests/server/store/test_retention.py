@@ -12,12 +12,11 @@ import pytest
 from durability import NO_SNAPSHOTS, label_of, problems_of, wait_until_learnt
 from service import application, fit_flowers, flowers, rows_of
 
-from sslart.server.models._limits import Limits
-from sslart.server.models._lookup import RowFinder
-from sslart.server.models._requests import label
-from sslart.server.models._settings import ModelSettings
+from sslart.server.models._settings import Limits, ModelSettings
+from sslart.server.models._stored_rows import RowFinder
+from sslart.server.models._transactions import label
 from sslart.server.store import Store
-from sslart.server.store._retention import compact_some
+from sslart.server.store._labels import compact_some
 from sslart.server.store._store import FILE_NAME
 
 MODEL = "/v1/models/some"

@@ -13,7 +13,7 @@ import pytest
 from failing_disk import FailingDisk
 
 from sslart.server.store import Store
-from sslart.server.store._errors import NotWritableError
+from sslart.server.store._database import NotWritableError
 from sslart.server.store._journal import audit
 
 

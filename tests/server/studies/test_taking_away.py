@@ -19,7 +19,7 @@ import pytest
 from service import application
 from studied import odd_table, put, read, two_classes
 
-from sslart.server.models._limits import Limits
+from sslart.server.models._settings import Limits
 
 
 def exported(client: httpx.Client, name: str, format: str) -> httpx.Response:

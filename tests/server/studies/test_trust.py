@@ -13,7 +13,7 @@ from sklearn.metrics import balanced_accuracy_score, confusion_matrix, precision
 from studied import odd_table, put, read, two_classes
 
 import sslart
-from sslart.persistence._models import model_from_bytes
+from sslart.persistence import model_from_bytes
 
 
 def left_out(client: httpx.Client, name: str) -> Any:

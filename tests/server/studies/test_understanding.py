@@ -13,8 +13,8 @@ import pytest
 from service import application
 from studied import ODD_CATEGORIES, ask, odd_table, put, read, two_classes
 
-from sslart.persistence._models import model_from_bytes
-from sslart.server.models._limits import Limits
+from sslart.persistence import model_from_bytes
+from sslart.server.models._settings import Limits
 from sslart.server.studies import _rules
 
 

@@ -9,8 +9,8 @@ from sslart._utils.optional import lazy_names
 
 if TYPE_CHECKING:
     from sslart._mapping.evidence.families import FAMILY_NAMES
+    from sslart._mapping.evidence.label_reservoir import identities
     from sslart._mapping.evidence.mapping import EvidenceMapping
-    from sslart._mapping.evidence.saved.absent import identities
 
 __all__ = ["FAMILY_NAMES", "EvidenceMapping", "identities"]
 
@@ -19,6 +19,6 @@ __getattr__ = lazy_names(
     {
         "FAMILY_NAMES": "sslart._mapping.evidence.families",
         "EvidenceMapping": "sslart._mapping.evidence.mapping",
-        "identities": "sslart._mapping.evidence.saved.absent",
+        "identities": "sslart._mapping.evidence.label_reservoir",
     },
 )

@@ -1,20 +1,338 @@
-"""The families of evidence, in the order in which they are tried."""
+"""The families of evidence: trends and curves over features, randomised trees, and the table of all families.
+
+Families over boxes are in `boxes.py` and `graph.py`.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sslart._data.saved import saved_array
-from sslart._mapping.evidence.bases.base import Family, Term, TermShape
-from sslart._mapping.evidence.bases.boxes import BoxFamily, RelevantFamily, SubspaceFamily
-from sslart._mapping.evidence.bases.graph import CarriedFamily, SpreadFamily
-from sslart._mapping.evidence.bases.linear import LinearFamily
-from sslart._mapping.evidence.bases.splines import SplineFamily
-from sslart._mapping.evidence.bases.trees import TreeFamily
-from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING, N_BLOCKS, BasisSpec, Mixture
-from sslart._utils.params import check_number
+from sslart._art.algebra import Cholesky, multiply
+from sslart._art.trees import Forest
+from sslart._mapping.evidence.basis import (
+    MARGIN,
+    MAX_COEFFICIENT,
+    Basis,
+    Family,
+    Term,
+    TermShape,
+    saved_coefficients,
+    saved_rank_weight,
+    sum_by_scale,
+)
+from sslart._mapping.evidence.boxes import BoxFamily, RelevantFamily, SubspaceFamily
+from sslart._mapping.evidence.design import DesignMatrices, feature_means
+from sslart._mapping.evidence.duplicate_groups import LabelGroups
+from sslart._mapping.evidence.graph import CarriedFamily, SpreadFamily
+from sslart._mapping.evidence.ridge import Fit
+from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING, N_BLOCKS, BasisSpec, FixedSettings, Mixture
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, keys_of_numbers
+from sslart._utils.validation import check_number, saved_array
+
+MIN_DEVIATION = 0.02  # of a standardised feature, so that a nearly constant one is not blown up
+LOW_RIDGES = (1e-6, 1e-5, 1e-4)  # for trends alone: they cost nothing there, and help no other family
+N_KNOTS = 17  # a curve is straight between knots at every sixteenth of the range
+N_TREES = 256  # about 64 of them predict a left-out label, about 16 do without any further block
+LEFT_OUT = 0.25  # of the blocks, by each tree
+MIN_BLOCKS = 8  # of labels; of fewer no trees are grown
+SHARE_TRIED = 0.5  # of the columns, at each node
+MIN_WEIGHT = 1e-9  # of a leaf: any sample may be one
+
+
+@dataclass(frozen=True)
+class LinearTerm(Term):
+    """A trend, straight in each feature on one scale. A missing value adds nothing.
+
+    Attributes
+    ----------
+    rank_weight : float
+    centre : array of length n_features
+        Where the trend is zero.
+    slopes : array of shape (n_features, n_classes)
+    """
+
+    kind: ClassVar[str] = "linear"
+    rank_weight: float
+    centre: FloatArray
+    slopes: FloatArray
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the term as plain values and arrays."""
+        return {name: getattr(self, name) for name in ("rank_weight", "centre", "slopes")}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
+        """Return the term of a saved state, after checking that it can be one."""
+        centre = saved_array(state, "centre", np.float64, shape.n_features, low=-MARGIN, high=1 + MARGIN)
+        return cls(saved_rank_weight(state), centre, saved_coefficients(state, "slopes", *shape[:2]))
+
+    def add_to(self, scorer: Any) -> None:
+        """Add the trend to a scorer of the backend."""
+        scorer.add_linear(self.rank_weight, self.centre, np.ascontiguousarray(self.slopes))
+
+    @classmethod
+    def combined(cls, terms: list[Self]) -> list[Self]:
+        """Return one trend per scale."""
+        return sum_by_scale(terms, "slopes")
+
+    def mixed(self, weights: FloatArray) -> Self:
+        """Return the trend with slopes that are mixed over the classes."""
+        return replace(self, slopes=multiply(self.slopes, weights))
+
+
+class LinearBasis(Basis):
+    """The features, centred; standardised where the spec wants it."""
+
+    def __init__(self, spec: BasisSpec, samples: FloatArray, sample_weights: FloatArray | None = None) -> None:
+        centre = feature_means(samples, sample_weights)
+        centred = np.nan_to_num(samples - centre)
+        deviation = np.ones(samples.shape[1])
+        if spec.bandwidth:
+            deviation = np.maximum(_deviations(centred, sample_weights), MIN_DEVIATION)
+        super().__init__(spec, centred / deviation, sample_weights)
+        self.centre, self.deviation = centre, deviation
+
+    def terms(self, weights: FloatArray) -> list[Term]:
+        """Return the trend that weights make."""
+        return [LinearTerm(self.spec.rank_weight, self.centre, weights / self.deviation[:, None])]
+
+
+def _deviations(values: FloatArray, weights: FloatArray | None) -> FloatArray:
+    mean = np.average(values, axis=0, weights=weights)
+    return np.asarray(np.sqrt(np.average((values - mean) ** 2, axis=0, weights=weights)))
+
+
+class LinearFamily(Family):
+    """A linear trend over all features; the bandwidth is 0 for raw features, 1 for standardised ones."""
+
+    kind: ClassVar[str] = "linear"
+    name: ClassVar[str] = "linear"
+    term: ClassVar[type[Term]] = LinearTerm
+    bandwidth_range: ClassVar[tuple[float, float]] = (0, MAX_SETTING)
+
+    def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
+        """Return both ways on every scale."""
+        return [BasisSpec(self.kind, scale, way) for scale in fixed.rank_weights for way in (0.0, 1.0)]
+
+    def ridges(self, fixed: FixedSettings) -> tuple[float, ...]:
+        """Return also low values of λ: a sharp trend may lie in small differences of features that go together."""
+        return fixed.ridges if fixed.ridge is not None else (*fixed.some(LOW_RIDGES), *fixed.ridges)
+
+    def basis(self, spec: BasisSpec, design: DesignMatrices) -> LinearBasis:
+        """Return the centred features."""
+        return LinearBasis(spec, design.samples_on(spec.rank_weight), design.labelled.ridge_weights)
+
+
+@dataclass(frozen=True)
+class SplineTerm(Term):
+    """A curve per feature and class on one scale, straight between evenly spaced knots. A missing value adds nothing.
+
+    Attributes
+    ----------
+    rank_weight : float
+    heights : array of shape (n_features, n_knots, n_classes)
+    """
+
+    kind: ClassVar[str] = "splines"
+    rank_weight: float
+    heights: FloatArray
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the term as plain values and arrays."""
+        return {"rank_weight": self.rank_weight, "heights": self.heights}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
+        """Return the term of a saved state, after checking that it can be one."""
+        heights = saved_coefficients(state, "heights", shape.n_features, N_KNOTS, shape.n_classes)
+        return cls(saved_rank_weight(state), heights)
+
+    def add_to(self, scorer: Any) -> None:
+        """Add the curves to a scorer of the backend."""
+        scorer.add_splines(self.rank_weight, np.ascontiguousarray(self.heights))
+
+    @classmethod
+    def combined(cls, terms: list[Self]) -> list[Self]:
+        """Return one set of curves per scale."""
+        return sum_by_scale(terms, "heights")
+
+    def mixed(self, weights: FloatArray) -> Self:
+        """Return the curves with heights that are mixed over the classes."""
+        n_features, n_knots, n_classes = self.heights.shape
+        flat = multiply(self.heights.reshape(-1, n_classes), weights)
+        return replace(self, heights=flat.reshape(n_features, n_knots, -1))
+
+
+def knot_positions(values: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the knot below each value in [0, 1], and which part of the way to the next knot the value lies at."""
+    position = np.clip(np.nan_to_num(values), 0.0, 1.0) * (N_KNOTS - 1)
+    below = np.minimum(position.astype(np.int64), N_KNOTS - 2)
+    return below, position - below
+
+
+class SplineBasis(Basis):
+    """Smooth curves over each feature: the heights at two knots correlate more the closer the knots are."""
+
+    def __init__(self, spec: BasisSpec, samples: FloatArray, sample_weights: FloatArray | None = None) -> None:
+        knots = np.linspace(0.0, 1.0, N_KNOTS)
+        similarity = np.exp(-np.abs(knots[:, None] - knots) / spec.bandwidth)
+        self.root = Cholesky(similarity).lower
+        below, part = knot_positions(samples)
+        at = np.zeros((*samples.shape, N_KNOTS))
+        np.put_along_axis(at, below[:, :, None], 1.0 - part[:, :, None], axis=2)
+        np.put_along_axis(at, below[:, :, None] + 1, part[:, :, None], axis=2)
+        at[np.isnan(samples)] = 0.0
+        super().__init__(spec, multiply(at.reshape(-1, N_KNOTS), self.root).reshape(len(samples), -1), sample_weights)
+
+    def terms(self, weights: FloatArray) -> list[Term]:
+        """Return the curves that weights make."""
+        by_feature = weights.reshape(-1, N_KNOTS, weights.shape[1])
+        heights = np.einsum("ak,fkc->fac", self.root, by_feature)
+        return [SplineTerm(self.spec.rank_weight, heights)]
+
+
+class SplineFamily(Family):
+    """A curve over each feature."""
+
+    kind: ClassVar[str] = "feature"
+    name: ClassVar[str] = "feature"
+    term: ClassVar[type[Term]] = SplineTerm
+
+    def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
+        """Return the wider bandwidths on the middle scale."""
+        return [BasisSpec(self.kind, fixed.middle_rank_weight, width) for width in fixed.bandwidths[:4]]
+
+    def basis(self, spec: BasisSpec, design: DesignMatrices) -> SplineBasis:
+        """Return the curves at the labelled samples."""
+        return SplineBasis(spec, design.samples_on(spec.rank_weight), design.labelled.ridge_weights)
+
+
+@dataclass(frozen=True)
+class TreeTerm(Term):
+    """Trees on one scale; the values of their leaves are weights."""
+
+    kind: ClassVar[str] = "trees"
+    rank_weight: float
+    forest: Forest
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the term as plain values and arrays."""
+        return {"rank_weight": self.rank_weight, **self.forest.to_state()}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
+        """Return the term of a saved state, after checking that it can be one."""
+        return cls(saved_rank_weight(state), Forest.from_state(state, *shape[:2], MAX_COEFFICIENT))
+
+    def add_to(self, scorer: Any) -> None:
+        """Add the trees to a scorer of the backend."""
+        scorer.add_trees(self.rank_weight, *self.forest.arrays)
+
+    @classmethod
+    def combined(cls, terms: list[Self]) -> list[Self]:
+        """Return one term per scale."""
+        by_scale: dict[float, list[Forest]] = {}
+        for term in terms:
+            by_scale.setdefault(term.rank_weight, []).append(term.forest)
+        return [cls(scale, Forest.joined(forests).by_level()) for scale, forests in by_scale.items()]
+
+    def mixed(self, weights: FloatArray) -> Self:
+        """Return the trees with leaf values multiplied by a matrix over the classes."""
+        return replace(self, forest=replace(self.forest, values=multiply(self.forest.values, weights)))
+
+
+class TreeBasis(Basis):
+    """Trees and which blocks of labels each was grown without."""
+
+    def __init__(self, spec: BasisSpec, design: DesignMatrices) -> None:
+        labelled = design.labelled
+        super().__init__(spec, np.zeros((len(labelled.classes), 0)), labelled.ridge_weights)
+        self._labelled, self._samples = labelled, design.samples_on(spec.rank_weight)
+        numbers, self._block_of = np.unique(labelled.blocks, return_inverse=True)
+        self._is_without = _drawn(len(numbers), max(round(LEFT_OUT * len(numbers)), 1), labelled.seed)
+        self.forest = forest_of(spec, design, ~self._is_without[:, self._block_of])
+
+    @cached_property
+    def _left_out_by_tree(self) -> FloatArray:
+        """Out-of-bag scores of each tree, 0 for labels in its bag, shape (n_trees, n_labels, n_classes)."""
+        return self.forest.scores_by_tree(self._samples) * self._is_without[:, self._block_of, None]
+
+    def own_fit(self, targets: FloatArray, groups: LabelGroups) -> Fit:
+        """Return the leaf values, and the out-of-bag predictions of the labels."""
+        n_without = self._is_without.sum(axis=0)[self._block_of]
+        left_out = self._left_out_by_tree.sum(axis=0) / np.maximum(n_without, 1)[:, None]
+        return Fit(0.0, self.own_weights(targets), left_out)
+
+    def own_left_out_without(self, targets: FloatArray, groups: LabelGroups, blocks: Sequence[IntArray]) -> FloatArray:
+        """Return out-of-bag predictions of each label by the trees grown also without a second block of labels."""
+        is_without = self._is_without[:, [self._block_of[rows[0]] for rows in blocks]].astype(np.float64)
+        by_tree = self._left_out_by_tree
+        sums = multiply(is_without.T, by_tree.reshape(len(by_tree), -1)).reshape(len(blocks), *targets.shape)
+        n_without = multiply(is_without.T, self._is_without[:, self._block_of].astype(np.float64))
+        return np.asarray(sums / np.maximum(n_without, 1.0)[..., None])
+
+    def own_weights(self, targets: FloatArray) -> FloatArray:
+        """Return the values of the leaves, so that the sum over trees is their mean."""
+        return self.forest.values / len(self.forest.roots)
+
+    def terms(self, weights: FloatArray) -> list[Term]:
+        """Return the trees with values of their leaves."""
+        return [TreeTerm(self.spec.rank_weight, replace(self.forest, values=weights))]
+
+
+def _drawn(n_blocks: int, n_left_out: int, seed: int) -> BoolArray:
+    """Draw the blocks of labels left out of each tree, shape (n_trees, n_blocks)."""
+    random = np.random.RandomState(seed)
+    chosen = np.argsort(random.random_sample((N_TREES, n_blocks)), axis=1)[:, :n_left_out]
+    drawn = np.zeros((N_TREES, n_blocks), dtype=bool)
+    np.put_along_axis(drawn, chosen, True, axis=1)
+    return drawn
+
+
+def forest_of(spec: BasisSpec, design: DesignMatrices, takes_part: BoolArray) -> Forest:
+    """Return a tree for each row of `takes_part`, which shows the labels it is grown from."""
+    labelled, samples = design.labelled, design.samples_on(spec.rank_weight)
+    n_columns = samples.shape[1] if labelled.column_of is None else len(np.unique(labelled.column_of))
+    return Forest.grown(
+        samples,
+        labelled.classes,
+        labelled.n_classes,
+        np.where(takes_part, labelled.row_weights, 0.0),
+        keys_of_numbers(np.arange(len(takes_part)), labelled.seed),
+        max(round(spec.bandwidth * n_columns), 1),
+        MIN_WEIGHT,
+        labelled.column_of,
+    )
+
+
+class TreeFamily(Family):
+    """Randomised trees; the bandwidth of the spec is the share of columns tried at each split."""
+
+    kind: ClassVar[str] = "tree"
+    name: ClassVar[str] = "trees"
+    term: ClassVar[type[Term]] = TreeTerm
+    bandwidth_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    uses_ridge: ClassVar[bool] = False
+    gains_from_labels: ClassVar[bool] = True
+    prior: ClassVar[float] = 60.0  # against one of many similar candidates of other families
+
+    def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
+        """Return one way to grow them; a monotone scale makes no difference."""
+        return [BasisSpec(self.kind, fixed.rank_weights[0], SHARE_TRIED)]
+
+    def applies(self, design: DesignMatrices) -> bool:
+        """Return True if there are enough labels to leave some out of each tree."""
+        return len(np.unique(design.labelled.blocks)) >= MIN_BLOCKS
+
+    def basis(self, spec: BasisSpec, design: DesignMatrices) -> TreeBasis:
+        """Return trees that were grown from the labels."""
+        return TreeBasis(spec, design)
+
 
 FAMILIES: tuple[Family, ...] = (
     BoxFamily(),

@@ -1,4 +1,4 @@
-"""Evidence mapping of one network: which labels are kept, when settings are chosen, and the fitted regression."""
+"""Evidence mapping of one network: the stored labels, when settings are chosen, and the fitted regression."""
 
 from __future__ import annotations
 
@@ -9,37 +9,233 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from sslart._art.backend import row_keys
 from sslart._art.network import Network
-from sslart._data.classes import ClassTable
-from sslart._data.labels import UNLABELLED, Labels
+from sslart._data.labels import UNLABELLED, ClassTable, Labels
 from sslart._data.samples import Table
-from sslart._data.saved import WITHOUT_SAMPLES, require
-from sslart._mapping.base import Choice, Segment
-from sslart._mapping.evidence.families import mixture_of
-from sslart._mapping.evidence.kept_labels import LabelReservoir
-from sslart._mapping.evidence.readout import Readout
-from sslart._mapping.evidence.regression import Regression
-from sslart._mapping.evidence.saved.absent import AbsentLabels, labels_of
-from sslart._mapping.evidence.saved.solution import (
-    Around,
-    check_parts,
-    solution_of,
-    solution_state,
+from sslart._mapping.base import Effort, Segment
+from sslart._mapping.evidence.design import BoxSet, LabelledSet, places_in_class
+from sslart._mapping.evidence.families import FAMILIES, family_of, mixture_of
+from sslart._mapping.evidence.label_reservoir import AbsentLabels, LabelReservoir, labels_of
+from sslart._mapping.evidence.large_scale import warn_of_usual_settings
+from sslart._mapping.evidence.readout import Around, Readout, Solution, solution_of, solution_state, without_terms
+from sslart._mapping.evidence.selection import choose, choose_by_some, is_chosen_by_some, learn
+from sslart._mapping.evidence.settings import (
+    DEFAULT_MIXTURE,
+    MANY_CLASSES,
+    NO_BLOCK,
+    EvidenceSettings,
+    FixedSettings,
+    Mixture,
+)
+from sslart._mapping.evidence.streams import (
+    LONG,
+    MAX_USED,
+    MIN_SHARE,
+    Competition,
+    FitSelection,
+    StreamState,
+    Updates,
+    choosing_rows,
     updates_of,
     updates_state,
-    without_terms,
 )
-from sslart._mapping.evidence.selection import Solution
-from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, EvidenceSettings
-from sslart._mapping.evidence.stream.recent import MAX_USED, MIN_SHARE, Fitted, Recent
-from sslart._mapping.evidence.stream.schedule import LONG, choosing_rows
-from sslart._mapping.evidence.stream.updates import Competition, Updates
-from sslart._mapping.left_out import LeftOut
-from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.deferred import changed
+from sslart._mapping.loo_predictions import LooPredictions
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.cache import CachesValues, changed
 from sslart._utils.text import list_text
+from sslart._utils.validation import WITHOUT_SAMPLES, require
 
+MAX_BOXES = 4000  # that take part in a regression; many classes may need more
+MAX_BOXES_OF_CLASSES = 6000  # where there are as many classes
+BOXES_PER_CLASS = 2  # at least, that take part
 N_HEAVIEST = 16  # mixtures that predict by some of the labels
+
+
+@dataclass(frozen=True, eq=False)
+class Regression(CachesValues):
+    """A ridge regression on labelled samples, with the boxes as basis functions. Immutable.
+
+    Attributes
+    ----------
+    settings : EvidenceSettings
+    network : Network or None
+        The boxes as they were at the last choice of settings; None before the first.
+    class_table : ClassTable
+    reservoir : LabelReservoir
+        The labelled samples that were kept then.
+    mixtures : tuple of Mixture
+        What leave-one-out has chosen; empty without a label.
+    chosen : Solution or None
+        The solution that the choice came with, where it is that of the boxes and labels as they are.
+    settings_by_labels : bool
+        Whether labels have chosen the settings; they cannot where classes are many and too few have two labels.
+    recent : StreamState
+        What has come since.
+    """
+
+    settings: EvidenceSettings
+    network: Network | None = None
+    class_table: ClassTable = field(default_factory=ClassTable)
+    reservoir: LabelReservoir = field(default_factory=LabelReservoir)
+    mixtures: tuple[Mixture, ...] = ()
+    chosen: Solution | None = None
+    settings_by_labels: bool = True
+    recent: StreamState = field(default_factory=StreamState)
+
+    def with_choice(self, is_last: bool, fixed: FixedSettings) -> Self:
+        """Return the regression with the settings that the labels choose; `fixed`: those that they do not."""
+        nodes = self._landmarks()
+        labelled = replace(self._labelled_set(nodes), block_of=None)
+        if is_chosen_by_some(labelled):
+            return self._with_choice_by_some(labelled, fixed, nodes, is_last)
+        solution = choose(labelled, fixed, nodes)
+        final = self._of_all(solution) if is_last else None
+        reservoir = self.reservoir.with_blocks(self._blocks_of_all(labelled.blocks))
+        return replace(self, mixtures=solution.mixtures, chosen=final, reservoir=reservoir, settings_by_labels=True)
+
+    def _with_choice_by_some(self, labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray, is_last: bool) -> Self:
+        choice = choose_by_some(labelled, fixed)
+        final = None
+        if is_last:
+            final = self._of_all(learn(replace(labelled, block_of=choice.blocks), choice.mixtures, nodes))
+        if is_last and not choice.by_labels:
+            warn_of_usual_settings(labelled.n_classes)
+        reservoir = self.reservoir.with_blocks(self._blocks_of_all(choice.blocks))
+        return replace(
+            self, mixtures=choice.mixtures, chosen=final, reservoir=reservoir, settings_by_labels=choice.by_labels
+        )
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The regression on the stored labels and the current boxes, solved on first use."""
+        if self.chosen is not None:
+            return self.chosen
+        if self.network is None:
+            raise ValueError("The model has not learnt a label yet. Let it learn labelled samples first.")
+        nodes = self._landmarks()
+        return self._of_all(learn(self._labelled_set(nodes), self.mixtures, nodes))
+
+    def _of_all(self, solution: Solution) -> Solution:
+        """Return the solution with the places of its labels among all that are kept."""
+        used = self.recent.used(self.reservoir)
+        return solution if used is None else replace(solution, rows=used[solution.rows])
+
+    def _blocks_of_all(self, blocks: IntArray) -> IntArray:
+        """Return the blocks of the labels that take part as blocks of all labels kept."""
+        used = self.recent.used(self.reservoir)
+        if used is None:
+            return blocks
+        every = np.full(len(self.reservoir), NO_BLOCK)
+        every[used] = blocks
+        return every
+
+    def _landmarks(self) -> IntArray:
+        """Return the boxes used as landmarks: boxes with labels first, then those of the largest support."""
+        assert self.network is not None
+        nodes = self.network.nodes
+        n = nodes.n_nodes
+        labels = nodes.labels
+        order = np.lexsort((np.arange(n), -nodes.support, labels == UNLABELLED))
+        if len(self.class_table.seen) > MANY_CLASSES:  # the largest boxes of each class first
+            place = places_in_class(labels[order] - UNLABELLED)
+            place[labels[order] == UNLABELLED] = BOXES_PER_CLASS
+            order = order[np.argsort(np.minimum(place, BOXES_PER_CLASS), kind="stable")]
+        return order[: max(MAX_BOXES, self._n_wanted_boxes())]
+
+    def _n_wanted_boxes(self) -> int:
+        """Return the smallest number of landmarks: two per class if possible, else one."""
+        n_classes = len(self.class_table.seen)
+        return max(min(BOXES_PER_CLASS * n_classes, MAX_BOXES), min(n_classes, MAX_BOXES_OF_CLASSES))
+
+    def _labelled_set(self, nodes: IntArray) -> LabelledSet:
+        assert self.network is not None
+        lower, upper = self.network.nodes.boxes()
+        kept, used = self.reservoir.whole(), self.recent.used(self.reservoir)
+        if used is not None:
+            kept = kept[used]
+        weights = kept.weights * self.recent.shares_of(kept.times)
+        return LabelledSet(
+            self.network.encode(kept.table),
+            self.class_table.order_of_seen()[kept.codes],
+            len(self.class_table.seen),
+            BoxSet(lower[nodes], upper[nodes], self.network.nodes.support_of(nodes), self._n_wanted_boxes()),
+            np.array([feature.category is not None for feature in self.network.encoder.features]),
+            self.settings.seed,
+            None if (weights == 1).all() else weights,
+            kept.groups if kept.groups.any() else None,
+            self._class_weights(),
+            keys=row_keys(self.network.encoder.varying(kept.table)),
+            block_of=kept.blocks,
+            column_of=np.array([feature.column for feature in self.network.encoder.features], dtype=np.int64),
+        )
+
+    def _class_weights(self) -> FloatArray | str | None:
+        """Return the weight of each class learnt so far."""
+        given = self.settings.class_weight
+        if given is None or isinstance(given, str):
+            return given
+        learnt = self.class_table.classes[np.sort(self.class_table.sorted_codes())]
+        return np.array([given.get(label, 1.0) for label in learnt.tolist()], dtype=np.float64)
+
+    @property
+    def family_weights(self) -> dict[str, float]:
+        """The weight of each family of bases in the mixtures; they sum to one."""
+        weights = dict.fromkeys((family.name for family in FAMILIES), 0.0)
+        for mixture in self.solution.mixtures:
+            for spec in mixture.specs:
+                weights[family_of(spec).name] += mixture.weight / len(mixture.specs)
+        return {family: weight for family, weight in weights.items() if weight}
+
+    @property
+    def loo_accuracy(self) -> float:
+        """Share of the labels that are predicted rightly by the others alone; copies of a sample count one together."""
+        return float(np.average(self.loo_right, weights=self.solution.groups.weights))
+
+    @property
+    def loo_right(self) -> BoolArray:
+        """Mask of stored labels whose leave-one-out prediction is correct."""
+        return np.asarray(self.solution.left_out.argmax(axis=1) == self.solution.classes)
+
+    @property
+    def left_out(self) -> LooPredictions:
+        """Leave-one-out predictions of the stored labels."""
+        solution = self.solution
+        return LooPredictions(
+            self.class_table.with_unseen(solution.readout.probabilities(solution.left_out)),
+            np.sort(self.class_table.sorted_codes())[solution.classes],
+            solution.groups.weights,
+            solution.rows,
+            solution.groups.numbers,
+            solution.groups.kind,
+        )
+
+    def loo_recall(self) -> FloatArray:
+        """Return the share of the labels of each class that the others alone predict; of all where a class has none."""
+        right, classes, weights = self.loo_right, self.solution.classes, self.solution.groups.weights
+        recall = np.full(len(self.class_table.classes), self.loo_accuracy)
+        for order, index in enumerate(np.sort(self.class_table.sorted_codes())):
+            own = classes == order
+            if own.any():
+                recall[index] = np.average(right[own], weights=weights[own])
+        return recall
+
+
+def check_parts(state: dict[str, Any], labels: LabelReservoir, recent: StreamState, n_classes: int) -> None:
+    """Raise a ValueError where the state of a mapping has less or more than its labels demand."""
+    has, is_absent = {name: value is not None for name, value in state.items()}, isinstance(labels, AbsentLabels)
+    has_labels, later = bool(len(labels)), recent.labels
+    fits = type(state["settings_by_labels"]) is bool
+    fits = fits and has_labels == bool(state["mixtures"]) == bool(n_classes) == has["solution"]
+    fits = fits and has["updates"] == (has_labels and recent.is_learnt)
+    if len(later):
+        fits = fits and has_labels and is_absent == isinstance(later, AbsentLabels) and has["settled"] >= is_absent
+    else:
+        fits = fits and not has["settled"]
+    if isinstance(labels, AbsentLabels) and isinstance(later, AbsentLabels):
+        fits = fits and (labels.numbers is None) == (later.numbers is None)
+    if not fits:
+        raise ValueError("the evidence of the model does not fit its classes")
 
 
 class Known(NamedTuple):
@@ -105,11 +301,11 @@ class EvidenceMapping(Regression):
             self.settings.max_labels,
         )
         if not len(rows):
-            return Segment(slice(0, len(codes)), Choice.NONE)
+            return Segment(slice(0, len(codes)), Effort.NONE)
         row = int(rows[0 if self.settings.is_auto else -1])
         is_new = codes[row] > max(n_classes - 1, codes[:row].max(initial=UNLABELLED))
         is_long = recent.n_samples + row + 1 >= LONG and half_life == np.inf and not is_new
-        choice = Choice.CAREFUL if is_long else Choice.QUICK
+        choice = Effort.CAREFUL if is_long else Effort.QUICK
         return Segment(slice(0, row + 1), choice)
 
     def learned(
@@ -120,7 +316,7 @@ class EvidenceMapping(Regression):
         codes: IntArray,
         labels: Labels,
         *,
-        choose: Choice,
+        choose: Effort,
         is_last: bool,
         in_order: bool = True,
     ) -> EvidenceMapping:
@@ -136,7 +332,7 @@ class EvidenceMapping(Regression):
             Class codes, -1 where unlabelled.
         labels : Labels
             With the groups and weights of the samples.
-        choose : Choice
+        choose : Effort
             Whether to choose settings anew.
         is_last : bool
             Whether no more samples follow in this call.
@@ -191,7 +387,7 @@ class EvidenceMapping(Regression):
             found[learnt] = np.argsort(self.class_table.order_of_seen())[updates.predicted[-len(learnt) :]]
         return found
 
-    def _going_on(self, class_table: ClassTable, recent: Recent, n_new: int) -> EvidenceMapping:
+    def _going_on(self, class_table: ClassTable, recent: StreamState, n_new: int) -> EvidenceMapping:
         """Return the mapping after further labels, with the same boxes and settings."""
         solved = vars(self).get("solution", self.chosen)  # what nobody has needed so far is not made for this
         mapping = self._changed(class_table=class_table, recent=recent, chosen=solved)
@@ -209,7 +405,7 @@ class EvidenceMapping(Regression):
         competition: Competition | None,
         *,
         is_last: bool,
-        choose: Choice = Choice.CAREFUL,
+        choose: Effort = Effort.CAREFUL,
         in_order: bool = False,
     ) -> EvidenceMapping:
         """Return the mapping with the current boxes and all labels, after choosing settings for them."""
@@ -230,12 +426,12 @@ class EvidenceMapping(Regression):
         if not choose or len(self.class_table.seen) < 2:
             return mapping
         fixed = self.settings.fixed
-        if choose is Choice.QUICK:
+        if choose is Effort.QUICK:
             fixed = fixed._replace(is_coarse=True, known=recent.fitted.mixtures)
         mapping = mapping.with_choice(is_last, fixed)
         if in_order:
             return mapping
-        return replace(mapping, recent=replace(recent, fitted=Fitted.of(mapping.mixtures, len(reservoir))))
+        return replace(mapping, recent=replace(recent, fitted=FitSelection.of(mapping.mixtures, len(reservoir))))
 
     @cached_property
     def updates(self) -> Updates | None:
@@ -294,7 +490,7 @@ class EvidenceMapping(Regression):
         return labels.stand_ins() if isinstance(labels, AbsentLabels) else labels.whole().table
 
     @property
-    def left_out(self) -> LeftOut:
+    def left_out(self) -> LooPredictions:
         """Leave-one-out predictions of the stored labels."""
         return self.settled.left_out if len(self.recent.labels) else super().left_out
 
@@ -338,7 +534,7 @@ class EvidenceMapping(Regression):
         """Return a mapping with the labels of several, before settings are chosen; `codes`: the new ones of each."""
         n_samples = sum(one.recent.n_samples for one in mappings)
         labels = [one.all_labels().later_by(n_samples - one.recent.n_samples) for one in mappings]
-        return cls(settings, recent=Recent(LabelReservoir.joined(labels, codes, settings.max_labels), n_samples))
+        return cls(settings, recent=StreamState(LabelReservoir.joined(labels, codes, settings.max_labels), n_samples))
 
     def of_columns(self, categorical: frozenset[int]) -> EvidenceMapping:
         """Return the mapping with these columns as the categorical ones in the labels that it has."""
@@ -409,7 +605,7 @@ class EvidenceMapping(Regression):
             network = Network.from_state(state["network"], network.encoder.n_columns)
         n_columns = network.encoder.n_columns
         reservoir = labels_of(state["reservoir"], n_columns, n_classes)
-        recent = Recent.from_state(state["recent"], n_columns, n_classes)
+        recent = StreamState.from_state(state["recent"], n_columns, n_classes)
         for labels in (reservoir, recent.labels):
             if len(labels) and not isinstance(labels, AbsentLabels):
                 network.encoder.check(labels.whole().table)

@@ -10,22 +10,31 @@ import numpy as np
 from scipy.optimize import brentq
 
 from sslart._art.backend import backend
-from sslart._data.saved import require, saved_array
-from sslart._mapping.evidence.bases.base import Term, TermShape, saved_coefficients
-from sslart._mapping.evidence.bases.boxes import BoxTerm
-from sslart._mapping.evidence.bases.graph import GraphTerm
-from sslart._mapping.evidence.bases.linear import LinearTerm
-from sslart._mapping.evidence.bases.splines import SplineTerm
-from sslart._mapping.evidence.bases.trees import TreeTerm
-from sslart._mapping.evidence.families import term_of
-from sslart._mapping.evidence.rank_scaler import RankScaler
+from sslart._data.labels import ClassTable
+from sslart._mapping.evidence.basis import MAX_COEFFICIENT, Term, TermShape, saved_coefficients, saved_places
+from sslart._mapping.evidence.boxes import BoxTerm
+from sslart._mapping.evidence.design import RankScaler
+from sslart._mapping.evidence.duplicate_groups import LabelGroups
+from sslart._mapping.evidence.families import (
+    LinearTerm,
+    SplineTerm,
+    TreeTerm,
+    mixture_of,
+    term_of,
+)
+from sslart._mapping.evidence.graph import GraphTerm
+from sslart._mapping.evidence.label_reservoir import AbsentLabels, LabelReservoir
+from sslart._mapping.evidence.settings import (
+    Mixture,
+)
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.parallel import n_threads, stop_flag
-from sslart._utils.params import check_number
+from sslart._utils.validation import check_number, require, saved_array
 
 LOG_RANGE, N_TRIED = (-1.0, 4.0), 26  # of the inverse temperature: its logarithm, and how many are tried first
 _INVERSE_TEMPERATURES = 0.3, 60.0  # of a file: rounded outwards
 CONTRIBUTION_COST = 24  # of the contributions of a sample, against its score
+KINDS = ("single", "copies", "near copies", "given")
 
 
 class ScoreParts(NamedTuple):
@@ -227,3 +236,96 @@ class _CalibrationLoss:
 
     def _smoothed(self, shares: FloatArray) -> FloatArray:
         return np.asarray((1.0 - self._smoothing) * shares + self._smoothing / self._below_best.shape[1])
+
+
+class Around(NamedTuple):
+    """Context that a saved solution must fit: features, boxes, classes, labels, and chosen mixtures."""
+
+    n_features: int
+    n_nodes: int
+    class_table: ClassTable
+    labels: LabelReservoir
+    chosen: tuple[Mixture, ...]
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes learnt so far."""
+        return len(self.class_table.seen)
+
+
+def solution_state(solution: Solution, chosen: tuple[Mixture, ...]) -> dict[str, Any]:
+    """Return a solution as plain values and arrays; its mixtures only where they are others than those chosen."""
+    return {
+        "readout": solution.readout.to_state(),
+        "mixtures": None if solution.mixtures == chosen else [one.to_state() for one in solution.mixtures],
+        "left_out": solution.left_out,
+        "classes": solution.classes,
+        "groups": solution.groups.numbers,
+        "kind": solution.groups.kind,
+        "rows": solution.rows,
+        "class_factors": solution.class_factors,
+    }
+
+
+def solution_of(state: dict[str, Any], around: Around) -> Solution:
+    """Return the solution of a saved state, after checking that it can be one."""
+    n_classes = around.n_classes
+    rows = saved_places(state, "rows", None, len(around.labels))
+    n = len(rows)
+    left_out = saved_coefficients(state, "left_out", n, n_classes)
+    classes = saved_array(state, "classes", np.int64, n, low=0, high=n_classes - 1)
+    if not isinstance(around.labels, AbsentLabels):
+        codes = np.concatenate([chunk.codes for chunk in around.labels.chunks])
+        require((around.class_table.order_of_seen()[codes[rows]] == classes).all(), "the classes of left-out labels")
+    groups = LabelGroups(saved_array(state, "groups", np.int64, n, low=0, high=n - 1), state["kind"])
+    require(groups.kind in KINDS and (groups.numbers == groups.of_label).all(), "the groups of labels")
+    mixtures = around.chosen if state["mixtures"] is None else tuple(mixture_of(one) for one in state["mixtures"])
+    require(mixtures, "the mixtures")
+    factors = saved_array(state, "class_factors", np.float64, n_classes, low=0, high=MAX_COEFFICIENT)
+    readout = Readout.from_state(state["readout"], around.n_features, n_classes, around.n_nodes)
+    return Solution(readout, mixtures, left_out, classes, groups, rows, factors)
+
+
+def without_terms(solution: Solution) -> Solution:
+    """Return a solution reduced to its leave-one-out predictions, with a readout without terms."""
+    own = solution.readout
+    nothing = RankScaler((None,) * len(own.scaler.knots))
+    readout = Readout(nothing, (), own.bias, own.inverse_temperature, own.smoothing, own.nodes)
+    return Solution(
+        readout,
+        solution.mixtures,
+        solution.left_out,
+        solution.classes,
+        solution.groups,
+        solution.rows,
+        solution.class_factors,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A readout, its mixtures, and the leave-one-out predictions of the labels.
+
+    Attributes
+    ----------
+    readout : Readout
+    mixtures : tuple of Mixture
+    left_out : array of shape (n_labels, n_classes)
+        Scores of each label used for the choice, predicted without it.
+    classes : array of length n_labels
+        The classes of these labels, as indices into the classes learnt so far, sorted.
+    groups : LabelGroups
+        Which labels were left out together.
+    rows : array of int of length n_labels
+        Which of the labels that are kept.
+    class_factors : array of length n_classes
+        How much each class counts.
+    """
+
+    readout: Readout
+    mixtures: tuple[Mixture, ...]
+    left_out: FloatArray
+    classes: IntArray
+    groups: LabelGroups
+    rows: IntArray
+    class_factors: FloatArray

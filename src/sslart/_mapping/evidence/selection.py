@@ -1,27 +1,44 @@
-"""Selection of mixtures of bases by exact leave-one-out, and the readout that they make together."""
+"""Selection of mixtures of bases by exact leave-one-out, and the regression that they make together."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from sslart._mapping.evidence.bases.trees import TreeFamily
-from sslart._mapping.evidence.copies import LabelGroups
+from sslart._art.algebra import multiply
+from sslart._mapping.evidence.basis import Basis
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
-from sslart._mapping.evidence.families import FAMILIES, family_of
-from sslart._mapping.evidence.many.classes import MAX_CHOOSING, has_many_classes, sample_of_classes
-from sslart._mapping.evidence.many.labels import learn_many_labels
-from sslart._mapping.evidence.many.learning import MAX_LABELS, Able, learn_many_classes
-from sslart._mapping.evidence.many.screening import screened
-from sslart._mapping.evidence.readout import Readout, ReadoutBuilder
-from sslart._mapping.evidence.ridge import Fit
+from sslart._mapping.evidence.families import FAMILIES, TreeFamily, family_of
+from sslart._mapping.evidence.large_scale import (
+    MAX_CHOOSING,
+    MAX_LABELS,
+    MixtureLimits,
+    has_many_classes,
+    learn_many_classes,
+    learn_many_labels,
+    sample_of_classes,
+)
+from sslart._mapping.evidence.readout import ReadoutBuilder, Solution
+from sslart._mapping.evidence.ridge import DualRidge, Fit
 from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, N_BLOCKS, NO_BLOCK, BasisSpec, FixedSettings, Mixture
-from sslart._mapping.evidence.trial import Candidate, Specs, TakingPart, Trial, ridges_of
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
+N_FOLDS = 5  # for functions that depend on labels; a fold is several blocks
+Specs = tuple[BasisSpec, ...]
+Candidate = tuple[Specs, float]  # bases, and λ
+IsWanted = Callable[[FloatArray], bool]
+TakingPart = dict[Candidate, BoolArray]  # in which views: the choice by all labels, then that without each block
+MAX_UNSCREENED = 150  # labels; of more, some screen
+MIN_SCREENING, N_SCREENING = 50, 200  # labels of either half that screen
+LABELS_PER_CLASS = 3  # of fewer, in all, none screen
+FEW_BOXES = 600  # of the trial on half of the labels, which only screens
+MIN_BASES, USUAL_LABELS = 6, 400  # bases that remain of so many labels; of fewer labels more bases, at the same cost
+CLEARLY = 2.0  # standard errors
+Item = TypeVar("Item")
 TEMPERATURE = 2.0  # optimum of 1 to 8 on tuning sets, flat from 2 to 3; see docs/evidence.md, What was tried
 BOXES_ONLY = ("box",)
 MAX_TRIED = 400  # labels that candidates are tried on
@@ -34,33 +51,259 @@ MAX_DROPPED = 0.25  # of the weight, in minor groups of functions: as accurate w
 ROUNDING = 1e-3  # of a score, which is summed in another order
 
 
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """A readout, its mixtures, and the leave-one-out predictions of the labels.
+def ridges_of(candidates: Iterable[Candidate]) -> dict[Specs, list[float]]:
+    """Return the values of λ of each of the bases."""
+    found: dict[Specs, list[float]] = {}
+    for specs, ridge in candidates:
+        found.setdefault(specs, []).append(ridge)
+    return found
 
-    Attributes
+
+def losses_of(left_out: FloatArray, classes: IntArray) -> FloatArray:
+    """Return the loss of each label given its prediction: one if wrong, plus half the squared error."""
+    wrong = left_out.argmax(axis=-1) != classes
+    right = left_out[..., np.arange(len(classes)), classes]
+    return np.asarray(wrong + 0.5 * (np.einsum("...k,...k->...", left_out, left_out) - 2.0 * right + 1.0))
+
+
+class LooFits:
+    """Candidates on one set of labelled samples, each basis computed once.
+
+    Every prediction for a left-out label is made without it: in closed form where the basis functions follow from the
+    samples alone, by folds where they depend on labels.
+
+    Parameters
     ----------
-    readout : Readout
-    mixtures : tuple of Mixture
-    left_out : array of shape (n_labels, n_classes)
-        Scores of each label used for the choice, predicted without it.
-    classes : array of length n_labels
-        The classes of these labels, as indices into the classes learnt so far, sorted.
-    groups : LabelGroups
-        Which labels were left out together.
-    rows : array of int of length n_labels
-        Which of the labels that are kept.
-    class_factors : array of length n_classes
-        How much each class counts.
+    labelled : LabelledSet
+    design : DesignMatrices or None
+        Those of the set; None: made of it.
     """
 
-    readout: Readout
-    mixtures: tuple[Mixture, ...]
-    left_out: FloatArray
-    classes: IntArray
-    groups: LabelGroups
-    rows: IntArray
-    class_factors: FloatArray
+    def __init__(self, labelled: LabelledSet, design: DesignMatrices | None = None) -> None:
+        self.labelled = labelled
+        self.design = DesignMatrices(labelled) if design is None else design
+        self._bases: dict[BasisSpec, Basis] = {}
+        self._refits: dict[tuple[Specs, tuple[float, ...], frozenset[int]], FloatArray] = {}
+
+    def of_part(self, labelled: LabelledSet, n_boxes: int) -> LooFits:
+        """Return candidates on a part of the labels and the first boxes, on the same scales."""
+        part = labelled.with_boxes(labelled.boxes.first(n_boxes))
+        return LooFits(part, self.design.of_part(part))
+
+    def basis(self, spec: BasisSpec) -> Basis:
+        """Return a basis that depends on all labels."""
+        if spec not in self._bases:
+            self._bases[spec] = family_of(spec).basis(spec, self.design)
+        return self._bases[spec]
+
+    @cached_property
+    def blocks(self) -> list[IntArray]:
+        """The labels of each block that has some, in the order of blocks."""
+        return [np.flatnonzero(self.labelled.blocks == block) for block in self.block_numbers]
+
+    @cached_property
+    def block_numbers(self) -> IntArray:
+        """The numbers of the blocks that have labels."""
+        return np.unique(self.labelled.blocks)
+
+    def fits(self, specs: Specs, ridges: Sequence[float], is_wanted: IsWanted | None = None) -> Iterator[Fit]:
+        """Fit a mixture of bases, for each λ.
+
+        `is_wanted`: whether what is predicted for left-out labels makes it worth while to fit without each block of
+        labels too; None: never.
+        """
+        labelled, basis = self.labelled, self.basis(specs[0])
+        own = basis.own_fit(labelled.targets, labelled.groups)
+        if own is not None:
+            if is_wanted is not None and is_wanted(own.left_out):
+                own = replace(own, without=basis.own_left_out_without(labelled.targets, labelled.groups, self.blocks))
+            yield own
+            return
+        gram = self._gram([self.basis(spec) for spec in specs])
+        regression = DualRidge(gram, labelled.targets, labelled.ridge_weights, labelled.groups.several)
+        if self._needs_folds(specs):
+            yield from self._by_folds(specs, list(regression.fits(ridges)), is_wanted)
+        elif is_wanted is None:
+            yield from regression.fits(ridges)
+        else:
+            yield from regression.fits(ridges, self.blocks, is_wanted)
+
+    @cached_property
+    def _counts(self) -> FloatArray:
+        """Weight of each label in each view: the selection by all labels, and one without each block of labels."""
+        counts = np.repeat(self.labelled.counts[None], 1 + len(self.blocks), axis=0)
+        for rows, own in zip(self.blocks, counts[1:], strict=True):
+            own[rows] = 0.0
+        return counts
+
+    def losses(self, left_out: FloatArray) -> FloatArray:
+        """Return the weighted loss of each label given its leave-one-out prediction."""
+        return losses_of(left_out, self.labelled.classes) * self.labelled.counts
+
+    def scores(self, fit: Fit) -> FloatArray:
+        """Return the score of a fit, and where it was fitted without each block, that on the labels outside each."""
+        left_out = fit.left_out[None] if fit.without is None else np.concatenate([fit.left_out[None], fit.without])
+        return np.asarray((losses_of(left_out, self.labelled.classes) * self._counts[: len(left_out)]).sum(axis=1))
+
+    def by_view(self, values: FloatArray) -> FloatArray:
+        """Return values by view; the choice without a block that has no labels is that by all."""
+        if len(values) == 1:
+            return values
+        found = np.repeat(values[:1], 1 + N_BLOCKS, axis=0)
+        found[1 + self.block_numbers] = values[1:]
+        return found
+
+    def _needs_folds(self, specs: Specs) -> bool:
+        return any(family_of(spec).uses_labels for spec in specs)
+
+    def _gram(self, bases: Sequence[Basis]) -> FloatArray:
+        return np.asarray(np.sum([basis.gram for basis in bases], axis=0) / len(bases) + 1.0)
+
+    @cached_property
+    def _fold_of(self) -> IntArray:
+        return self.labelled.blocks % N_FOLDS
+
+    def _by_folds(self, specs: Specs, fits: Sequence[Fit], is_wanted: IsWanted | None) -> Iterator[Fit]:
+        """Yield fits where each label is predicted without its fold, and where wanted without that of each block."""
+        ridges, folds = tuple(fit.ridge for fit in fits), np.unique(self._fold_of).tolist()
+        left_out = np.zeros((len(ridges), *self.labelled.targets.shape))
+        for fold in folds:
+            own = self._fold_of == fold
+            left_out[:, own] = self._predicted_without(specs, ridges, fold)[:, own]
+        wanted = [place for place, own in enumerate(left_out) if is_wanted is not None and is_wanted(own)]
+        those = tuple(ridges[place] for place in wanted)
+        without = np.zeros((N_FOLDS, *left_out[wanted].shape))
+        for fold in folds if wanted else ():
+            own = self._fold_of == fold
+            for other in folds:
+                found = self._predicted_without(specs, those, fold, other)
+                without[other, :, own] = found[:, own].swapaxes(0, 1)
+        of_blocks = dict(zip(wanted, without[self.block_numbers % N_FOLDS].swapaxes(0, 1), strict=True))
+        for place, fit in enumerate(fits):
+            yield replace(fit, left_out=left_out[place], without=of_blocks.get(place))
+
+    def _predicted_without(self, specs: Specs, ridges: tuple[float, ...], *folds: int) -> FloatArray:
+        """Return predictions of all labels by a fit without the labels of some folds."""
+        key = (specs, ridges, frozenset(folds))
+        if key not in self._refits:
+            self._refits[key] = self._refit(specs, ridges, np.isin(self._fold_of, folds))
+        return self._refits[key]
+
+    def _refit(self, specs: Specs, ridges: tuple[float, ...], hidden: BoolArray) -> FloatArray:
+        labelled, known = self.labelled, np.flatnonzero(~hidden)
+        found = np.zeros((len(ridges), *labelled.targets.shape))
+        if not len(known):
+            return found
+        design = self.design.get_or_compute(("hiding", hidden.tobytes()), lambda: self.design.hiding(hidden))
+        gram = self._gram([family_of(spec).basis(spec, design) for spec in specs])
+        weights = None if labelled.ridge_weights is None else labelled.ridge_weights[known]
+        regression = DualRidge(gram[np.ix_(known, known)], labelled.targets[known], weights)
+        for own, coefficients in zip(found, regression.coefficients(ridges), strict=True):
+            own[:] = multiply(gram[:, known], coefficients)
+        return found
+
+
+assert N_BLOCKS % N_FOLDS == 0  # a fold is made of whole blocks, however many labels there are
+
+
+def screened(trial: LooFits, taking_part: TakingPart, *, is_coarse: bool = False) -> TakingPart:
+    """Return the candidates without those that some of the labels and boxes show to be behind.
+
+    The labels of blocks of even number screen for the views without a block of odd number, and the other way round, so
+    that a label has no part in the view without its block. A coarse grid is screened; what lies beside the best in the
+    whole grid takes part too. `is_coarse`: whether the grid is one of few values, of which few bases remain.
+    """
+    labelled = trial.labelled
+    n, n_few = len(labelled.classes), max(N_SCREENING, LABELS_PER_CLASS * labelled.n_classes)
+    if n <= max(MAX_UNSCREENED, LABELS_PER_CLASS * labelled.n_classes):
+        return taking_part
+    halves = [labelled.restricted(np.flatnonzero(labelled.blocks % 2 == half)).drawn(n_few) for half in (0, 1)]
+    if min(len(half.classes) for half in halves) < MIN_SCREENING:  # groups are few
+        return taking_part
+    grid = _Grid(taking_part)
+    if not grid.coarse:
+        return taking_part
+    losses = [_losses(trial.of_part(half, FEW_BOXES), grid.coarse) for half in halves]
+    n_bases = MIN_BASES if is_coarse else max(MIN_BASES, round(MIN_BASES * (USUAL_LABELS / n) ** 2))
+    found: TakingPart = {}
+    for own, views in (
+        (np.hstack(losses), slice(0, 1)),
+        (losses[1], slice(1, None, 2)),
+        (losses[0], slice(2, None, 2)),
+    ):
+        for candidate in grid.fine(_best(grid.coarse, own, n_bases), n_bases // 2):
+            found.setdefault(candidate, np.zeros_like(taking_part[candidate]))[views] = True
+    found |= {one: taking_part[one] for one in grid.alone}
+    return {one: found[one] for one in taking_part if one in found}
+
+
+def _losses(trial: LooFits, candidates: Iterable[Candidate]) -> FloatArray:
+    """Return the loss of each candidate on each label, shape (n_candidates, n_labels)."""
+    fits = (fit for specs, ridges in ridges_of(candidates).items() for fit in trial.fits(specs, ridges))
+    return np.array([trial.losses(fit.left_out) for fit in fits])
+
+
+def _best(candidates: Sequence[Candidate], losses: FloatArray, n_bases: int) -> list[Candidate]:
+    """Return the best bases, each with its best λ, and the best of each kind that is not clearly behind.
+
+    Functions that depend on labels gain most from further labels: the best of them take part in any case.
+    """
+    order = np.argsort(losses.sum(axis=1), kind="stable")
+    behind = losses - losses[order[0]]
+    is_clear = behind.sum(axis=1) > CLEARLY * np.sqrt((behind**2).sum(axis=1))
+    of_specs: dict[Specs, int] = {}
+    for place in order.tolist():
+        of_specs.setdefault(candidates[place][0], place)
+    found, kinds = [], set()
+    for rank, (specs, place) in enumerate(of_specs.items()):
+        kind = tuple(spec.kind for spec in specs)
+        is_new = kind not in kinds
+        if (is_new or rank < n_bases) and (not is_clear[place] or (is_new and _gains_from_labels(specs))):
+            kinds.add(kind)
+            found.append(candidates[place])
+    return found
+
+
+def _gains_from_labels(specs: Specs) -> bool:
+    return any(family_of(spec).gains_from_labels for spec in specs)
+
+
+class _Grid:
+    """All candidates: bases of the same kinds on the same scales lie on a line, and the values of λ on another.
+
+    `coarse`: those that are screened. `alone`: the only one of a family that gains from labels, which takes part in any
+    case.
+    """
+
+    def __init__(self, candidates: Iterable[Candidate]) -> None:
+        self._ridges = ridges_of(candidates)
+        lines: dict[tuple[tuple[str, float], ...], list[Specs]] = {}
+        for specs in self._ridges:
+            lines.setdefault(tuple((spec.kind, spec.rank_weight) for spec in specs), []).append(specs)
+        self._line_of = {specs: line for line in lines.values() for specs in line}
+        of_lines = [
+            [
+                (specs, ridge)
+                for specs in line[1::2] or line
+                for ridge in self._ridges[specs][1::3] or self._ridges[specs]
+            ]
+            for line in lines.values()
+        ]
+        self.alone = {own[0] for own in of_lines if len(own) == 1 and _gains_from_labels(own[0][0])}
+        self.coarse = [one for own in of_lines for one in own if one not in self.alone]
+
+    def fine(self, best: Sequence[Candidate], n_centres: int) -> list[Candidate]:
+        """Return the best candidates, followed by the grid neighbours of the first `n_centres`."""
+        found = list(best)
+        for specs, ridge in best[:n_centres]:
+            found += [(specs, other) for other in _beside(ridge, self._ridges[specs])]
+            found += [(other, ridge) for other in _beside(specs, self._line_of[specs]) if ridge in self._ridges[other]]
+        return found
+
+
+def _beside(one: Item, line: Sequence[Item]) -> list[Item]:
+    at = line.index(one)
+    return [*line[max(at - 1, 0) : at], *line[at + 1 : at + 2]]
 
 
 def candidates(design: DesignMatrices, fixed: FixedSettings) -> list[Specs]:
@@ -104,7 +347,7 @@ def choose(labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray) -> Solu
     The same choice is made without each block of labels, so that what is predicted for a left-out label depends on it
     in no way. `nodes` are those that the boxes stand for. Where labels or classes are many, see `choose_by_some`.
     """
-    trial = Trial(labelled)
+    trial = LooFits(labelled)
     tried = candidates(trial.design, fixed)
     if len(labelled.classes) <= MAX_TRIED:
         mixtures, fits = _weighted(trial, tried, fixed, None, by_block=True)
@@ -119,7 +362,7 @@ def is_chosen_by_some(labelled: LabelledSet) -> bool:
     return has_many_classes(labelled) or len(labelled.classes) > MAX_LABELS
 
 
-class Choice(NamedTuple):
+class SubsetChoice(NamedTuple):
     """Settings chosen on a subset of many labels or classes.
 
     Attributes
@@ -136,7 +379,7 @@ class Choice(NamedTuple):
     by_labels: bool
 
 
-def choose_by_some(labelled: LabelledSet, fixed: FixedSettings) -> Choice:
+def choose_by_some(labelled: LabelledSet, fixed: FixedSettings) -> SubsetChoice:
     """Choose settings by some of the labels, and where classes are many, by those of some classes.
 
     There is no choice where too few classes have two labels.
@@ -144,13 +387,13 @@ def choose_by_some(labelled: LabelledSet, fixed: FixedSettings) -> Choice:
     half = len(labelled.classes) // 2
     sample = sample_of_classes(labelled) if has_many_classes(labelled) else labelled.subset(min(MAX_CHOOSING, half))
     if sample is None or sample.rows is None:
-        return Choice((_untried(labelled, fixed),), np.full(len(labelled.classes), NO_BLOCK), False)
-    trial = Trial(sample)
+        return SubsetChoice((_untried(labelled, fixed),), np.full(len(labelled.classes), NO_BLOCK), False)
+    trial = LooFits(sample)
     tried = candidates(trial.design, fixed)
     if len(labelled.classes) <= MAX_LABELS:
         mixtures, _ = _weighted(trial, tried, fixed, None, by_block=True)
-        return Choice(tuple(mixtures), labelled.blocks, True)
-    able = Able.of(labelled)
+        return SubsetChoice(tuple(mixtures), labelled.blocks, True)
+    able = MixtureLimits.of(labelled)
     trees = [] if able.ridge_only else [one for one in tried if isinstance(family_of(one[0]), TreeFamily)]
     others = [one for one in tried if able.allows(one) and one not in trees]
     if not (others or trees):
@@ -159,7 +402,7 @@ def choose_by_some(labelled: LabelledSet, fixed: FixedSettings) -> Choice:
     mixtures += [Mixture(specs, 0.0, 0.0 if others else 1.0) for specs in trees]  # their share is found by all labels
     blocks = np.full(len(labelled.classes), NO_BLOCK)
     blocks[sample.rows] = labelled.blocks[sample.rows]
-    return Choice(tuple(mixtures), blocks, True)
+    return SubsetChoice(tuple(mixtures), blocks, True)
 
 
 def _untried(labelled: LabelledSet, fixed: FixedSettings) -> Mixture:
@@ -167,7 +410,7 @@ def _untried(labelled: LabelledSet, fixed: FixedSettings) -> Mixture:
     ridge = DEFAULT_MIXTURE.ridge if fixed.ridge is None else fixed.ridge
     bandwidth = DEFAULT_MIXTURE.specs[0].bandwidth if fixed.bandwidth is None else fixed.bandwidth
     usual = BasisSpec("box", fixed.middle_rank_weight, bandwidth)
-    able = Able.of(labelled)
+    able = MixtureLimits.of(labelled)
     tried = [one for one in candidates(DesignMatrices(labelled), fixed) if len(one) == 1 and able.allows(one)]
     return Mixture((usual,) if (usual,) in tried or not tried else tried[len(tried) // 2], ridge)
 
@@ -181,7 +424,7 @@ class Tried(NamedTuple):
 
 
 def _weighted(
-    trial: Trial, candidates: list[Specs], fixed: FixedSettings, able: Able | None, *, by_block: bool
+    trial: LooFits, candidates: list[Specs], fixed: FixedSettings, able: MixtureLimits | None, *, by_block: bool
 ) -> tuple[list[Mixture], list[Fit]]:
     """Return the candidates that matter, weighted by their score, and their fits.
 
@@ -204,7 +447,7 @@ def _weighted(
     return [tried[one].weighing(weights[one], without[:, one]) for one in kept], [fits[one] for one in kept]
 
 
-def _tried(trial: Trial, taking_part: TakingPart) -> Tried:
+def _tried(trial: LooFits, taking_part: TakingPart) -> Tried:
     """Try candidates, and return those that have weight in a view; a fit that is too far behind is dropped at once."""
     n, n_views = len(trial.labelled.classes), len(next(iter(taking_part.values())))
     reach = ROUNDING - TEMPERATURE * np.log(MIN_WEIGHT)
@@ -245,7 +488,7 @@ def _head_start(specs: Specs) -> float:
     return TEMPERATURE * float(np.log(family_of(specs[0]).prior))
 
 
-def _chosen(tried: list[Mixture], shares: FloatArray, scores: FloatArray, able: Able | None) -> FloatArray:
+def _chosen(tried: list[Mixture], shares: FloatArray, scores: FloatArray, able: MixtureLimits | None) -> FloatArray:
     """Return the weight of each candidate by its score, 0 for those that do not matter; they sum to one.
 
     `shares`: of groups of functions in the candidates. `able`: which can be learnt, None for all.
@@ -268,10 +511,10 @@ def learn(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -
         readout, left_out, rows, used = learn_many(labelled, mixtures, nodes)
         groups = labelled.groups.of_rows(rows)
         return Solution(readout, used, left_out, labelled.classes[rows], groups, rows, labelled.class_factors)
-    return _learnt(Trial(labelled), nodes, mixtures)
+    return _learnt(LooFits(labelled), nodes, mixtures)
 
 
-def _learnt(trial: Trial, nodes: IntArray, mixtures: Sequence[Mixture]) -> Solution:
+def _learnt(trial: LooFits, nodes: IntArray, mixtures: Sequence[Mixture]) -> Solution:
     ridges = ridges_of((one.specs, one.ridge) for one in mixtures)
     fits = {(specs, fit.ridge): fit for specs, those in ridges.items() for fit in trial.fits(specs, those)}
     return _solution(trial, nodes, mixtures, [fits[one.specs, one.ridge] for one in mixtures])
@@ -301,7 +544,7 @@ def _group_shares(tried: list[Mixture]) -> FloatArray:
     return shares
 
 
-def _solution(trial: Trial, nodes: IntArray, mixtures: Sequence[Mixture], fits: Sequence[Fit]) -> Solution:
+def _solution(trial: LooFits, nodes: IntArray, mixtures: Sequence[Mixture], fits: Sequence[Fit]) -> Solution:
     """Return the weighted sum of the mixtures; a left-out label is predicted with the weights without its block."""
     labelled = trial.labelled
     builder = ReadoutBuilder(labelled.n_classes)

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.classes import Label
+from sslart._data.labels import Label
 from sslart._data.samples import plain_value
-from sslart._data.saved import MAX_SEED, saved_whole
 from sslart._mapping import evidence
 from sslart._utils.arrays import FloatArray
-from sslart._utils.params import check_half_life, check_number, check_whole
+from sslart._utils.validation import MAX_SEED, check_half_life, check_number, check_whole, saved_whole
 
 BANDWIDTHS = tuple(2.0**-level for level in range(6))
 RANK_WEIGHTS = (0.0, 0.5, 1.0)  # scales: by range, half and half, by rank

@@ -8,7 +8,7 @@ import typer
 
 from sslart._utils.optional import heavy, optional
 from sslart.cli._model_file import read_model
-from sslart.cli._output import MODEL_HELP
+from sslart.cli._options import MODEL_HELP
 
 MODEL_OR_NAME_HELP = f"{MODEL_HELP}; with --server the name of a model there"
 ServerOption = Annotated[

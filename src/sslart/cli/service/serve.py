@@ -76,7 +76,7 @@ def run(
     elif add_token is not None or revoke_token is not None or list_tokens:
         _tokens(folder, add_token, scope, revoke_token)
     else:
-        runner, limits = heavy("sslart.server._run"), heavy("sslart.server.models._limits")
+        runner, limits = heavy("sslart.server._service"), heavy("sslart.server.models._settings")
         options = runner.Options(
             folder,
             host,
@@ -115,7 +115,7 @@ def _verify(folder: Path) -> None:
 
 
 def _backup(folder: Path, target: Path) -> None:
-    store, connection = heavy("sslart.server.store._store"), heavy("sslart.server.store._connection")
+    store, connection = heavy("sslart.server.store._store"), heavy("sslart.server.store._database")
     source = folder / store.FILE_NAME
     if not source.is_file():
         raise FileNotFoundError(f"There is no store in {folder}: check the name of the folder.")
@@ -124,7 +124,7 @@ def _backup(folder: Path, target: Path) -> None:
 
 
 def _tokens(folder: Path, new: str | None, scope: str, revoked: str | None) -> None:
-    tokens: Any = heavy("sslart.server.store._tokens")
+    tokens: Any = heavy("sslart.server.store._store")
     with heavy("sslart.server.store").Store(folder) as store:
         if revoked is not None:
             store.submit(lambda connection: tokens.revoke_token(connection, revoked)).result()

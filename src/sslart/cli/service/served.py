@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from sslart._tables.columns import blank_rows
+from sslart._tables.columns import blank_rows, frame_of_row
 from sslart._tables.files import pandas
-from sslart._tables.predictions import with_blank_rows
-from sslart._tables.rows import frame_of_row
 from sslart._utils.text import listed
+from sslart.cli._predictions import with_blank_rows
 
 BATCH = 1000  # rows in one request
 

@@ -36,7 +36,7 @@ def run(
     """
     for package, extra in (("fastapi", "serve"), ("uvicorn", "serve"), ("apsw", "serve"), ("httpx", "client")):
         optional(package, extra)
-    studio = heavy("sslart.studio._launch")
+    studio = heavy("sslart.studio._studio")
     studio.launch(studio.Studio(folder, table, label, name, port, not no_browser), _told)
 
 

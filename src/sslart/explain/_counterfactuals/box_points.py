@@ -6,7 +6,7 @@ import numpy as np
 
 from sslart._art.geometry import centres, gaps
 from sslart._data.encoder import Encoder
-from sslart._mapping.member_view import MemberView
+from sslart._mapping.model_view import MemberView
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart.explain._counterfactuals.options import STAY, Options
 

@@ -6,12 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
+from sslart._art.boxes import NO_LIMIT
 from sslart._art.geometry import box_norms
-from sslart._art.network import NO_LIMIT
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
-from sslart._mapping.member_view import MemberView
-from sslart._mapping.model_view import ModelView
+from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 

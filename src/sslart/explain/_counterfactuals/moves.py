@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from sslart._art.geometry import box_norms, gaps
 from sslart._art.network import Network
-from sslart._data.ranks.spans import coded_parts, on_the_way
 from sslart._data.samples import Table
+from sslart._data.scaling import coded_parts, on_the_way
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._counterfactuals.rounding import between, snapped
 from sslart.explain._match import MatchedBoxes, category_costs

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sslart._art.network import Network
-from sslart._data.columns.dates import parts_of
-from sslart._data.ranks.spans import distances_from
+from sslart._data.dates import parts_of
 from sslart._data.samples import Table
+from sslart._data.scaling import distances_from
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._counterfactuals.limits import Limits
@@ -146,7 +146,9 @@ def options_of(view: ModelView, table: Table, limits: Limits, *, only_usual: boo
     below = np.zeros(len(names), dtype=np.int64)
     why_not: dict[int, str] = {}
     fast = view.params.learning_rate == 1
-    numbers = network.once(("occurring values", len(names), fast), lambda: _Occurring(network, len(names), fast=fast))
+    numbers = network.get_or_compute(
+        ("occurring values", len(names), fast), lambda: _Occurring(network, len(names), fast=fast)
+    )
     for column in range(len(names)):
         is_category = column in network.encoder.categorical
         given = table.categories[column][0] if column in table.categories else table.values.item(0, column)

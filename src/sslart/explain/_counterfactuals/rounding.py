@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from sslart._art.network import Network
-from sslart._data.encoder import GRID
-from sslart._data.ranks.spans import usual_spans
+from sslart._data.ranks import GRID
+from sslart._data.scaling import usual_spans
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 SLACK = 1e-6  # of a step: what the grid of the encoder may lose

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.labels import UNLABELLED
-from sslart._data.training import check_has_label
+from sslart._data.labels import UNLABELLED, check_has_label
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._utils.arrays import IntArray
-from sslart._utils.params import check_flag, check_whole
 from sslart._utils.text import list_text, plural, printable
+from sslart._utils.validation import check_flag, check_whole
 from sslart.explain._counterfactuals.changes import Counterfactual, CounterfactualTable
 from sslart.explain._counterfactuals.choice import Choice, are_plausible, most_changes
 from sslart.explain._counterfactuals.goal import Goal

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sslart._utils.tables import html_table
-from sslart._utils.text import printable, value_text
+from sslart._utils.text import html_table, printable, value_text
 from sslart.explain._contributions import GRAPH, Contribution, Evidence
 
 NAMED = 4  # features of one group that are named

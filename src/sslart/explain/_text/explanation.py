@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sslart._utils.tables import escape, html_table
-from sslart._utils.text import SHOWN, list_text, number_text, plural, printable, value_text
+from sslart._utils.text import SHOWN, escape, html_table, list_text, number_text, plural, printable, value_text
 from sslart.explain._text.boxes import box_text, comparison_lines, position_text, side_text, similar_text
 from sslart.explain._text.evidence import evidence_dict, evidence_html, evidence_lines
 from sslart.explain._text.what_if import change_text

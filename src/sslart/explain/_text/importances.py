@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sslart._utils.tables import html_table
-from sslart._utils.text import list_text, number_text, plural, printable
+from sslart._utils.text import html_table, list_text, number_text, plural, printable
 
 if TYPE_CHECKING:
     from sslart.explain._importances import FeatureImportances

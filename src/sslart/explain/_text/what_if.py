@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sslart._utils.tables import escape, html_table
-from sslart._utils.text import category_text, printable, value_text
+from sslart._utils.text import category_text, escape, html_table, printable, value_text
 
 if TYPE_CHECKING:
     from sslart.explain._counterfactuals.changes import Change, Counterfactual

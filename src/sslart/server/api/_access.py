@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 
 from sslart.server.api._errors import ApiError
 from sslart.server.store import Store
-from sslart.server.store._tokens import SCOPES, Token, add_token, revoke_token, token_hash, tokens
+from sslart.server.store._store import SCOPES, Token, add_token, revoke_token, token_hash, tokens
 
 LOCAL = Token("local", frozenset(SCOPES), 0.0)  # on loopback, where there are no tokens
 MAX_FAILURES = 10

@@ -30,7 +30,7 @@ from sslart.server.api._paths import (
     samples,
     studies,
 )
-from sslart.server.models._hub import Hub
+from sslart.server.models._registry import Registry
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 # paths are compared in this order for every request: what is asked most comes first
@@ -42,7 +42,7 @@ ROUTERS = tuple(one.router for one in PATHS)
 
 
 def create_app(
-    hub: Hub,
+    hub: Registry,
     *,
     hosts: Iterable[str] = LOOPBACK,
     needs_token: bool = False,
@@ -53,7 +53,7 @@ def create_app(
 
     Parameters
     ----------
-    hub : Hub
+    hub : Registry
     hosts : iterable of str
         The names by which the service may be called.
     needs_token : bool, default=False

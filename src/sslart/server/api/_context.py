@@ -18,8 +18,8 @@ from sslart.server.api._access import Access
 from sslart.server.api._errors import ApiError
 from sslart.server.api._metrics import Metrics
 from sslart.server.models._hosted import HostedModel
-from sslart.server.models._hub import Hub
-from sslart.server.models._requests import Key
+from sslart.server.models._registry import Registry
+from sslart.server.models._transactions import Key
 
 N_THREADS = 2
 MAX_WAITING = 64  # requests for work in threads
@@ -63,7 +63,7 @@ class Context:
 
     Attributes
     ----------
-    hub : Hub
+    hub : Registry
     metrics : Metrics
     access : Access
     threads : Threads
@@ -72,7 +72,7 @@ class Context:
         For work that may take minutes: tables, exports and backups. Shorter work does not wait for it.
     """
 
-    hub: Hub
+    hub: Registry
     metrics: Metrics
     access: Access
     threads: Threads = field(default_factory=Threads)

@@ -13,12 +13,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from sslart._utils.text import json_text, printable_lines
-from sslart.server.models._lookup import NoSuchRowError
 from sslart.server.models._published import NoLabelError
-from sslart.server.models._requests import ConflictError, NoSuchModelError
 from sslart.server.models._settings import with_settings
-from sslart.server.store._connection import sqlite
-from sslart.server.store._errors import StoreBusyError, StoreError
+from sslart.server.models._stored_rows import NoSuchRowError
+from sslart.server.models._transactions import ConflictError, NoSuchModelError
+from sslart.server.store._database import StoreBusyError, StoreError, sqlite
 
 MAX_MESSAGE = 2000
 SHOWN_PROBLEMS = 5

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from sslart.server.api._access import LOCAL, Access
 from sslart.server.api._errors import ApiError, answer_to
 from sslart.server.api._metrics import Metrics
-from sslart.server.models._limits import Limits
+from sslart.server.models._settings import Limits
 
 OPEN_PATHS = frozenset({"/livez", "/readyz", "/v2/health/live", "/v2/health/ready"})
 LONG_SECONDS = 900.0  # for tables, exports and those who wait for a job

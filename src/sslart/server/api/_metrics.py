@@ -11,7 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.exposition import generate_latest
 
 from sslart.server.models._hosted import READY, HostedModel
-from sslart.server.models._hub import Hub
+from sslart.server.models._registry import Registry
 
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -20,7 +20,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 class Metrics:
     """Counters of requests and predictions, and gauges of the models, read at each scrape."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Registry) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the number of series
         self._registry = CollectorRegistry()
         self.requests = Counter("sslart_requests", "Requests.", ("method", "path", "status"), registry=self._registry)
@@ -61,7 +61,7 @@ class Metrics:
 class _Models:
     """Collector of the current state of the models and the store."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Registry) -> None:
         self._hub = hub
 
     def collect(self) -> Iterator[Any]:

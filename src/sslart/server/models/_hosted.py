@@ -13,21 +13,28 @@ from itertools import takewhile
 from typing import Any
 
 from sslart._utils.parallel import StoppedError, stop_flag, stopped_by
-from sslart.persistence._models import model_bytes, model_from_bytes
+from sslart.persistence import model_bytes, model_from_bytes
 from sslart.server.models._events import Events
-from sslart.server.models._limits import Limits
 from sslart.server.models._published import Published
-from sslart.server.models._replica import Replica
-from sslart.server.models._settings import ModelSettings
-from sslart.server.models._training import Fitted, FittedRows, fit, imported_model
+from sslart.server.models._replica import Fitted, FittedRows, Replica, fit, imported_model
+from sslart.server.models._settings import Limits, ModelSettings
 from sslart.server.store import Store
-from sslart.server.store._connection import sqlite
-from sslart.server.store._errors import DamagedError, NotWritableError, StoreError
-from sslart.server.store._jobs import CANCELLED, DONE, FAILED, WAITING, end_job, job
-from sslart.server.store._journal import ModelRow, n_rows_before, records
-from sslart.server.store._records import FIT, Record
-from sslart.server.store._retention import compact_some
-from sslart.server.store._snapshots import read_snapshot, remove_snapshot, snapshots, write_snapshot
+from sslart.server.store._database import DamagedError, NotWritableError, StoreError, sqlite
+from sslart.server.store._files import read_snapshot, remove_snapshot, snapshots, write_snapshot
+from sslart.server.store._journal import (
+    CANCELLED,
+    DONE,
+    FAILED,
+    FIT,
+    WAITING,
+    ModelRow,
+    Record,
+    end_job,
+    job,
+    n_rows_before,
+    records,
+)
+from sslart.server.store._labels import compact_some
 
 STARTING, READY, DAMAGED, FAILED_STATE, STOPPED = "starting", "ready", "damaged", "failed", "stopped"
 SECONDS_TO_WAIT = 1.0

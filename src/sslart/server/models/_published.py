@@ -1,8 +1,8 @@
-"""The published state of a model, which every request reads while another thread learns."""
+"""The published state of a model, and the conversion of rows of requests to its samples."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -12,13 +12,180 @@ import numpy as np
 
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
-from sslart._mapping.model_view import ModelView, view_of
-from sslart._mapping.predictions import Decisions, PredictionBatch
-from sslart.estimators._published import shallow_copy
-from sslart.persistence._models import model_bytes
-from sslart.server.models._rows import Cells, RowReader
+from sslart._mapping.model_view import Decisions, ModelView, PredictionBatch, view_of
+from sslart._tables.cells import MISSING, plain
+from sslart._tables.columns import features_of, learnt_columns, samples_for
+from sslart._tables.files import pandas
+from sslart._utils.arrays import FloatArray
+from sslart._utils.notes import collected_notes
+from sslart._utils.text import listed
+from sslart.estimators._fitted import shallow_copy
+from sslart.persistence import model_bytes
 from sslart.server.models._settings import ModelSettings
-from sslart.server.store._snapshots import digest_of
+from sslart.server.store._files import digest_of
+
+SOURCE = "the request"
+MAX_TEXT = 10_000  # characters in a cell
+
+Cells = Mapping[str, Any]
+_NUMBERS = frozenset({float, int, type(None)})
+
+
+class RowReader:
+    """Reads rows as a fitted model takes them.
+
+    A row may have more columns than the model knows, and may lack some, whose value is then missing; but not both,
+    since a name may be misspelt.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    view : ModelView
+        Its view.
+    others : sequence of str
+        Columns that are no features, such as that of the label.
+
+    Attributes
+    ----------
+    is_decided : bool
+        Whether it is known of every column if it holds numbers or categories.
+    """
+
+    def __init__(self, model: Any, view: ModelView, others: Sequence[str] = ()) -> None:
+        self._model, self._view = model, view
+        self.has_names = bool(learnt_columns(model))
+        self.names = learnt_columns(model) or view.feature_names
+        encoder = view.members[0].encoder
+        self.is_decided = not encoder.undecided
+        plan = view.reader.plan
+        self._is_plain = self.is_decided and not plan.dates and not plan.left_out
+        self._known, self._others = frozenset(self.names), frozenset(others)
+        self._number_places = [place for place in range(len(self.names)) if place not in encoder.categorical]
+        self._number_names = [self.names[place] for place in self._number_places]
+        self._categories = {
+            place: {plain(str(one)): one for one in encoder.categories_of(place)}
+            for place in range(len(self.names))
+            if place in encoder.categorical
+        }
+
+    def table(self, rows: Sequence[Cells]) -> Table:
+        """Return rows as samples to predict."""
+        self._check_names(rows)
+        found = self._short_way(rows) if self._is_plain else None
+        if found is None:
+            return self._view.read(self._long_way(rows))
+        values, categories = found
+        return Table(values, categories, self.names if self.has_names else None)
+
+    def table_of_numbers(self, values: Any) -> Table | None:
+        """Return an array of all features as samples to predict; None where the model takes more than numbers."""
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        if not self._is_plain or self._categories or not len(values):
+            return None
+        if np.isinf(values).any() or np.isnan(values).all(axis=1).any():
+            return None
+        return Table(values, names=self.names if self.has_names else None)
+
+    def samples(self, rows: Sequence[Cells]) -> Any:
+        """Return rows as samples that the estimator takes: a frame, or an array where columns have no names."""
+        self._check_names(rows)
+        found = self._short_way(rows) if self._is_plain else None
+        if found is None:
+            return self._long_way(rows)
+        values, categories = found
+        if not self.has_names:
+            return values
+        if not categories:
+            return pandas().DataFrame(values, columns=self.names)
+        columns = {name: categories.get(place, values[:, place]) for place, name in enumerate(self.names)}
+        return pandas().DataFrame(columns)
+
+    def _short_way(self, rows: Sequence[Cells]) -> tuple[FloatArray, dict[int, Any]] | None:
+        """Return numbers and categories; None where a cell needs more than a look."""
+        names = self._number_names
+        cells = [[row.get(name) for name in names] for row in rows]
+        if not _NUMBERS.issuperset({type(cell) for row in cells for cell in row}):
+            return None
+        try:
+            numbers = np.array(cells, dtype=np.float64)
+        except OverflowError:
+            return None
+        is_there = np.isfinite(numbers)
+        if np.isinf(numbers).any() or not (is_there.any(axis=1).all() if names else False):
+            return None
+        if not self._categories:
+            return numbers, {}
+        values = np.full((len(rows), len(self.names)), np.nan)
+        values[:, self._number_places] = numbers
+        categories = {}
+        for place, known in self._categories.items():
+            name = self.names[place]
+            of_column = [row.get(name) for row in rows]
+            if not all(cell is None or (type(cell) is str and cell in known) for cell in of_column):
+                return None
+            categories[place] = np.array([None if cell is None else known[cell] for cell in of_column], dtype=object)
+        return values, categories
+
+    def _long_way(self, rows: Sequence[Cells]) -> Any:
+        frame = text_frame(rows).reindex(columns=self.names)
+        with collected_notes():  # they are for those who make a table
+            return samples_for(self._model, frame, SOURCE)
+
+    def _check_names(self, rows: Sequence[Cells]) -> None:
+        for number, row in enumerate(rows, start=1):
+            if self._known <= row.keys():
+                continue
+            lacking = [name for name in self.names if name not in row]
+            unknown = [name for name in row if name not in self._known and name not in self._others]
+            if unknown:
+                raise ValueError(
+                    f"Row {number} lacks {listed(lacking)}, which the model has learnt from, and has "
+                    f"{listed(unknown)}, which it does not know: correct the name, or give null where a value is not "
+                    "known."
+                )
+
+
+def text_frame(rows: Sequence[Cells]) -> Any:
+    """Return rows as a frame of texts, as a file has them; None where a cell is missing or empty."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: [_text(row.get(name)) for row in rows] for name in names}
+    return pandas().DataFrame(columns, index=range(len(rows)), dtype=object)
+
+
+def _text(cell: Any) -> str | None:
+    return None if cell is None or cell == "" else str(cell)
+
+
+def first_samples(rows: Sequence[Cells], settings: ModelSettings) -> Any:
+    """Return the samples that a model learns first: their columns are those of the model from then on."""
+    frame = text_frame(rows)
+    features = [name for name in frame.columns if name not in settings.not_features]
+    if not features:
+        raise ValueError("The rows have no column to learn from: give each a value for every feature, by name.")
+    with collected_notes():
+        return features_of(frame[features], SOURCE, [name for name in settings.category if name in features])
+
+
+def as_class(label: Any, classes: Any) -> Any:
+    """Return a label of a request as a class of the model: text, unless its classes are numbers or booleans."""
+    if label is None or (isinstance(label, str) and not label.strip()):
+        return None
+    if isinstance(label, str) and label.strip() in MISSING:
+        raise ValueError(f"The label {label!r} stands for a missing value: send null, or give the class another name.")
+    kind = classes.dtype.kind if classes is not None and len(classes) else "U"
+    text = plain(str(label).strip())
+    if isinstance(label, float) and label % 1:
+        raise ValueError(f"The label {label} is a measurement and no class: cut measurements into classes first.")
+    if kind not in "ib":
+        return text
+    read: Any = int if kind == "i" else {"true": True, "1": True, "false": False, "0": False}.__getitem__
+    try:
+        return read(text.lower())
+    except (ValueError, KeyError) as error:
+        known = listed([str(one) for one in classes.tolist()], 12)
+        raise ValueError(
+            f"The label {label!r} is not of the kind of the model's classes, which are {known}."
+        ) from error
 
 
 class NoLabelError(ValueError):

@@ -1,25 +1,164 @@
-"""All rows that a model was given, in their order, with the labels in force: uploaded, sent, or kept by themselves."""
+"""Rows in the store: uploaded files in parts, all rows of a model with the labels in force, and rows by number."""
 
 from __future__ import annotations
 
 import heapq
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from sslart._mapping.model_view import view_of
+from sslart._tables import cells as table_cells
 from sslart._tables.cells import labels as labels_in
-from sslart._tables.columns import blank_rows, samples_for
-from sslart._tables.files import pandas
-from sslart._tables.sampling import sample_rows
+from sslart._tables.columns import blank_rows, check_columns, samples_for
+from sslart._tables.files import arrow, pandas, read_pieces, sample_rows
 from sslart._utils.notes import collected_notes
-from sslart.server.models._frames import frame_of
-from sslart.server.models._published import Published
-from sslart.server.models._rows import as_class, text_frame
+from sslart.persistence import model_from_bytes
+from sslart.server.models._published import Published, as_class, text_frame
 from sslart.server.models._settings import ModelSettings
-from sslart.server.store._journal import all_records
-from sslart.server.store._labels import given_labels
-from sslart.server.store._records import LEARN
-from sslart.server.store._retention import kept_rows
-from sslart.server.store._uploads import parts, uploads
+from sslart.server.store import Store
+from sslart.server.store._files import (
+    Part,
+    Upload,
+    add_part,
+    begin_upload,
+    part_with_row,
+    parts,
+    remove_unused,
+    upload_with_row,
+    uploads,
+)
+from sslart.server.store._journal import LEARN, all_records, record_with_row, row_with_id
+from sslart.server.store._labels import given_label, given_labels, kept_row, kept_rows
+
+MODEL_FILE = b"\x89SSLART\n"
+BYTES_PER_PART = 2**20
+ROWS_PER_PART = 10_000
+
+
+def store_file(
+    store: Store, path: Path, encoding: str | None, named: Sequence[str], max_cells: int
+) -> tuple[int, bool]:
+    """Read a file into a store; return the number of the upload, and whether it is the file of a model.
+
+    A table must have the columns that are named, and not too many cells.
+    """
+    with path.open("rb") as file:
+        is_model = file.read(len(MODEL_FILE)) == MODEL_FILE
+    upload = store.submit_own(begin_upload).result()
+
+    def add(part: Part) -> None:
+        store.submit_own(lambda connection: add_part(connection, upload, part)).result()
+
+    try:
+        if is_model:
+            content = path.read_bytes()
+            _check_classifier(content)
+            for start in range(0, len(content), BYTES_PER_PART):
+                add(Part(start, 0, content[start : start + BYTES_PER_PART]))
+        else:
+            pieces = read_pieces(str(path), encoding, cells_only=True)
+            for part in parts_of(within_limits(pieces, named, max_cells)):
+                add(part)
+    except BaseException:
+        store.submit_own(lambda connection: remove_unused(connection, upload))
+        raise
+    return upload, is_model
+
+
+def _check_classifier(content: bytes) -> None:
+    """Raise a ValueError where a file is not that of a fitted classifier."""
+    try:
+        view_of(model_from_bytes(content, "The model file"))
+    except TypeError as error:
+        raise ValueError(f"The file has no classifier in it: {error}") from error
+
+
+def within_limits(pieces: Iterator[Any], named: Sequence[str], max_cells: int) -> Iterator[Any]:
+    """Yield frames as long as they have not too many cells together, however small the file was."""
+    n_cells = 0
+    for frame in pieces:
+        check_columns(frame.columns, named, "the table")
+        n_cells += frame.size
+        if n_cells > max_cells:
+            raise ValueError(
+                f"The table has more than {max_cells} cells, which is the limit: send fewer rows or columns, or start "
+                "the service with a higher --max-table-cells."
+            )
+        yield frame
+
+
+def parts_of(pieces: Iterator[Any]) -> Iterator[Part]:
+    """Yield the frames of a table as parts of an upload."""
+    first_row = 0
+    for frame in pieces:
+        for start in range(0, len(frame), ROWS_PER_PART):
+            some = frame.iloc[start : start + ROWS_PER_PART]
+            yield Part(first_row, len(some), frame_bytes(some))
+            first_row += len(some)
+
+
+def frame_bytes(frame: Any) -> bytes:
+    """Return a frame as bytes; cells of several types in one column become text."""
+    pyarrow, ipc = arrow(""), arrow(".ipc")
+    columns = {str(name): _column(frame[name]) for name in frame.columns}
+    table = pyarrow.table(columns)
+    _check_text(table)
+    sink = pyarrow.BufferOutputStream()
+    with ipc.new_stream(sink, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as stream:
+        stream.write_table(table)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _check_text(table: Any) -> None:
+    """Raise a ValueError where a text is none: files with types can hold any bytes in its place."""
+    for name in table.column_names:
+        try:
+            table[name].validate(full=True)
+        except arrow("").ArrowInvalid as error:
+            raise ValueError(f"Column {name!r} holds text that is not in UTF-8: write the file again.") from error
+
+
+def _column(column: Any) -> Any:
+    pyarrow = arrow("")
+    try:
+        return pyarrow.array(column, from_pandas=True)
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError):
+        texts = [None if _is_missing(value) else str(value) for value in column.tolist()]
+        return pyarrow.array(texts, pyarrow.string())
+
+
+def _is_missing(value: Any) -> bool:
+    return bool(pandas().api.types.is_scalar(value) and pandas().isna(value))
+
+
+def frame_of(content: bytes) -> Any:
+    """Return the frame that `frame_bytes` was given."""
+    table = arrow(".ipc").open_stream(arrow("").BufferReader(content)).read_all()
+    return table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
+
+
+def cells_of(frame: Any, place: int) -> dict[str, Any]:
+    """Return one row of a frame as cells that JSON can hold; dates as text."""
+    return {str(name): _cell(frame[name].iloc[place]) for name in frame.columns}
+
+
+def rows_in(frame: Any) -> list[dict[str, Any]]:
+    """Return all rows of a frame as cells that JSON can hold; dates as text."""
+    columns = {str(name): [_cell(value) for value in frame[name].tolist()] for name in frame.columns}
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+
+
+def _cell(value: Any) -> Any:
+    if _is_missing(value):
+        return None
+    value = value.item() if hasattr(value, "item") else value
+    return value if isinstance(value, str | bool | int | float) else str(value)
+
 
 ROWS_TOGETHER = 10_000
 LABEL = "labels given one by one"  # stands for a column where the settings name none
@@ -158,3 +297,128 @@ def sample_of(connection: Any, before: Before, published: Published, most: int) 
         frame = frame[~blank_rows(frame, names, "the rows")].reset_index(drop=True)
         samples = samples_for(published.model, frame[names], "the rows")
     return samples, [as_class(one, published.view.classes) for one in labels_in(frame[label])]
+
+
+MAX_FRAMES = 8
+MAX_TABLES = 3
+LAST = 2**62  # a sequence number beyond all
+MAX_DIGITS = 20
+
+
+class NoSuchRowError(LookupError):
+    """A row that the model was not given, or that is no longer kept."""
+
+
+@dataclass(frozen=True)
+class FoundRow:
+    """A row that a model was given.
+
+    Attributes
+    ----------
+    row : int
+    cells : dict
+    label : class or None
+        The label in force.
+    decision : dict or None
+        What was predicted when the row was sent to `decide`.
+    """
+
+    row: int
+    cells: dict[str, Any]
+    label: Any
+    decision: dict[str, Any] | None = None
+
+
+class RowFinder:
+    """Finds rows; the parts of tables that were read last are kept in memory."""
+
+    def __init__(self) -> None:
+        self._frames: OrderedDict[tuple[int, int], Any] = OrderedDict()
+        self._names: OrderedDict[tuple[int, str], dict[str, int]] = OrderedDict()  # by upload and column
+        self._lock = threading.Lock()
+
+    def find(self, connection: Any, model: int, settings: ModelSettings, which: Sequence[int | str]) -> list[FoundRow]:
+        """Return rows by their numbers, or by the names they were given; a NoSuchRowError where one is missing."""
+        numbers = [self._number(connection, model, settings, one) for one in which]
+        found: dict[int, FoundRow | None] = {}
+        for row in sorted(set(numbers)):  # those in one part of a table one after another
+            found[row] = self._find(connection, model, settings, row) if 0 <= row < 2**63 else None
+        rows = []
+        for number, one in zip(numbers, which, strict=True):
+            there = found[number]
+            if there is None:
+                raise NoSuchRowError(f"There is no row {one!r}, or it is no longer kept.")
+            rows.append(there)
+        return rows
+
+    def _number(self, connection: Any, model: int, settings: ModelSettings, which: int | str) -> int:
+        """Return the number of a row that is given by its number or name; -1 where no row has the name."""
+        if isinstance(which, int):
+            return which
+        named = row_with_id(connection, model, which)
+        if named is None and settings.id is not None:
+            named = self._in_tables(connection, model, settings.id, which)
+        if named is not None:
+            return named
+        return int(which) if which.isdecimal() and len(which) < MAX_DIGITS else -1
+
+    def _in_tables(self, connection: Any, model: int, column: str, name: str) -> int | None:
+        """Return the first row of a table that has a name in a column; None where none has it."""
+        for upload in uploads(connection, model, LAST):
+            key = (upload.id, column)
+            with self._lock:
+                known = self._names.get(key)
+            if known is None:
+                known = _names_in(connection, upload, column)
+                with self._lock:
+                    self._names[key] = known
+                    if len(self._names) > MAX_TABLES:
+                        self._names.popitem(last=False)
+            if name in known:
+                return upload.first_row + known[name]
+        return None
+
+    def _find(self, connection: Any, model: int, settings: ModelSettings, row: int) -> FoundRow | None:
+        is_given, label = given_label(connection, model, row)
+        record = record_with_row(connection, model, row)
+        if record is not None and record.kind == LEARN:
+            content, place = record.content(), row - record.first_row
+            decisions = content.get("decisions")
+            return FoundRow(row, content["rows"][place], label, None if decisions is None else decisions[place])
+        upload = upload_with_row(connection, model, row)
+        if upload is not None:
+            first_row, frame = self._part(connection, upload, row - upload.first_row)
+            place = row - upload.first_row - first_row
+            if not is_given and settings.label in frame.columns:
+                label = table_cells.labels(frame[settings.label].iloc[place : place + 1])[0]
+            cells = cells_of(frame, place)
+            return FoundRow(row, {name: cell for name, cell in cells.items() if name != settings.label}, label)
+        kept = kept_row(connection, model, row)
+        return None if kept is None else FoundRow(row, kept, label)
+
+    def _part(self, connection: Any, upload: Upload, row: int) -> tuple[int, Any]:
+        """Return the first row of the part of an upload that has a row of it, and its frame."""
+        with self._lock:
+            for (number, first_row), frame in self._frames.items():
+                if number == upload.id and first_row <= row < first_row + len(frame):
+                    self._frames.move_to_end((number, first_row))
+                    return first_row, frame
+        part = part_with_row(connection, upload.id, row)
+        frame = frame_of(part.content)
+        with self._lock:
+            self._frames[upload.id, part.first_row] = frame
+            if len(self._frames) > MAX_FRAMES:
+                self._frames.popitem(last=False)
+        return part.first_row, frame
+
+
+def _names_in(connection: Any, upload: Upload, column: str) -> dict[str, int]:
+    """Return the first row of each name in a column of a table."""
+    found: dict[str, int] = {}
+    for part in parts(connection, upload.id) if upload.n_rows else ():
+        frame = frame_of(part.content)
+        if column in frame.columns:
+            for place, name in enumerate(table_cells.names(frame[column])):
+                if name is not None:
+                    found.setdefault(name, part.first_row + place)
+    return found

@@ -1,15 +1,102 @@
-"""The journal: records are appended to it by the writer, and read from it in order."""
+"""The journal: checksummed records of each model in order, with row names, answers to repeated requests, and jobs."""
 
 from __future__ import annotations
 
 import json
+import struct
 import time
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from hashlib import blake2b
+from typing import Any, NamedTuple
 
-from sslart.server.store._errors import DamagedError
-from sslart.server.store._records import LEARN, Record
+from sslart.server.store._database import DamagedError
+
+CREATE, TABLE, IMPORT, FIT, LEARN, LABEL, SET = "create", "table", "import", "fit", "learn", "label", "set"
+PACKED_FROM = 1024  # bytes
+CHECKSUM_BYTES = 16
+_PLAIN, _PACKED = b"J", b"Z"
+
+
+def checksum(*parts: Any) -> bytes:
+    """Return a checksum over numbers, texts and bytes, each with its length."""
+    digest = blake2b(digest_size=CHECKSUM_BYTES)
+    for part in parts:
+        content = part if isinstance(part, bytes) else repr(part).encode()
+        digest.update(struct.pack("<Q", len(content)))
+        digest.update(content)
+    return digest.digest()
+
+
+def packed(values: Any) -> bytes:
+    """Return plain values as bytes."""
+    content = json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    return _PLAIN + content if len(content) < PACKED_FROM else _PACKED + zlib.compress(content, 1)
+
+
+def unpacked(payload: bytes) -> Any:
+    """Return the values that `packed` converted."""
+    content = payload[1:]
+    return json.loads(zlib.decompress(content) if payload[:1] == _PACKED else content)
+
+
+@dataclass(frozen=True)
+class Record:
+    """One entry of the journal of a model.
+
+    Attributes
+    ----------
+    model, sequence : int
+        The number of the model, and that of the record in its journal, from 1.
+    kind : str
+    time : float
+        Seconds since 1970.
+    actor : str
+        Who sent the request.
+    first_row, n_rows : int
+        The rows that the record brings, numbered through all records of the model.
+    payload : bytes
+    """
+
+    model: int
+    sequence: int
+    kind: str
+    time: float
+    actor: str
+    first_row: int
+    n_rows: int
+    payload: bytes
+
+    def content(self) -> dict[str, Any]:
+        """Return the values of the record."""
+        values: dict[str, Any] = unpacked(self.payload)
+        return values
+
+    def checksum(self) -> bytes:
+        """Return the checksum over all of the record."""
+        return checksum(
+            self.model,
+            self.sequence,
+            self.kind,
+            self.time,
+            self.actor,
+            self.first_row,
+            self.n_rows,
+            self.payload,
+        )
+
+    @classmethod
+    def checked(cls, *values: Any) -> Record:
+        """Return a record of the values of a row of the journal, the checksum last, or raise a DamagedError."""
+        record = cls(*values[:-1])
+        if record.checksum() != values[-1]:
+            raise DamagedError(
+                f"Record {record.sequence} of the journal is damaged: its checksum does not fit. Run sslart serve DIR "
+                "--verify, and restore a backup."
+            )
+        return record
+
 
 _FIELDS = "model, sequence, kind, time, actor, first_row, n_rows, payload, checksum"
 
@@ -181,3 +268,74 @@ def audit(connection: Any, actor: str, action: str, model: str, detail: dict[str
         "INSERT INTO audit (time, actor, action, model, detail) VALUES (?, ?, ?, ?, ?)",
         (time.time(), actor, action, model, json.dumps(detail, ensure_ascii=False)),
     )
+
+
+WAITING, DONE, FAILED, CANCELLED = "waiting", "done", "failed", "cancelled"
+
+
+class JobRow(NamedTuple):
+    """A job as the store knows it; `outcome` has the result, or the reason why there is none."""
+
+    model: int
+    sequence: int
+    state: str
+    created: float
+    ended: float | None
+    outcome: dict[str, Any] | None
+
+
+def add_job(connection: Any, model: int, sequence: int) -> None:
+    """Add a job that waits for its turn."""
+    connection.execute(
+        "INSERT INTO jobs (model, sequence, state, created) VALUES (?, ?, ?, ?)",
+        (model, sequence, WAITING, time.time()),
+    )
+
+
+def end_job(connection: Any, model: int, sequence: int, state: str, outcome: dict[str, Any]) -> bool:
+    """End a job that has not ended, and return whether it had not."""
+    connection.execute(
+        "UPDATE jobs SET state = ?, ended = ?, outcome = ? WHERE model = ? AND sequence = ? AND state = ?",
+        (state, time.time(), json.dumps(outcome, ensure_ascii=False), model, sequence, WAITING),
+    )
+    return bool(connection.changes())
+
+
+def job(connection: Any, model: int, sequence: int) -> JobRow | None:
+    """Return one job; None where there is none."""
+    return next(iter(_jobs(connection, "WHERE model = ? AND sequence = ?", (model, sequence))), None)
+
+
+def jobs(connection: Any, most: int) -> list[JobRow]:
+    """Return the newest jobs of all models, the newest first."""
+    return _jobs(connection, "ORDER BY created DESC LIMIT ?", (most,))
+
+
+def _jobs(connection: Any, where: str, values: tuple[Any, ...]) -> list[JobRow]:
+    rows = connection.execute(f"SELECT model, sequence, state, created, ended, outcome FROM jobs {where}", values)
+    return [JobRow(*row)._replace(outcome=None if row[-1] is None else json.loads(row[-1])) for row in rows]
+
+
+def last_fit(connection: Any, model: int, through: int, *, by_labels: bool = True) -> int:
+    """Return the sequence number of the last fit that was done up to a record; 0 where there was none.
+
+    Without `by_labels`, those are left out that new labels led to, not a person.
+    """
+    others = "" if by_labels else "AND NOT json_extract(outcome, '$.by_labels')"
+    found = connection.execute(
+        f"SELECT max(sequence) FROM jobs WHERE model = ? AND sequence <= ? AND state = ? {others}",
+        (model, through, DONE),
+    ).get
+    return found or 0
+
+
+def labels_at_fit(connection: Any, model: int) -> tuple[int, int, bool]:
+    """Return the number of labels at the last fit, the number since then, and True if a fit is pending."""
+    last = _jobs(connection, "WHERE model = ? AND state = ? ORDER BY sequence DESC LIMIT 1", (model, DONE))
+    n_then = sum(last[0].outcome["labels"].values()) if last and last[0].outcome else 0
+    since = last[0].sequence if last else 0
+    n_since = connection.execute(
+        "SELECT count(*) FROM labels WHERE model = ? AND sequence > ? AND label IS NOT NULL", (model, since)
+    ).get
+    waiting = connection.execute("SELECT 1 FROM jobs WHERE model = ? AND state = ? LIMIT 1", (model, WAITING)).get
+    return n_then, n_since, waiting is not None

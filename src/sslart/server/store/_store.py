@@ -1,25 +1,218 @@
-"""A folder with the store of a service: opened by one process at a time, readable also where nothing can be written."""
+"""A folder with the store of a service: opened by one process at a time, written by one thread."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import queue
+import secrets
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
-from sslart._utils.locks import try_lock
-from sslart.server.store._connection import Readers, check_protocol, open_to_read, open_to_write, sqlite
-from sslart.server.store._errors import DamagedError, NotWritableError, StoreError
+from sslart._utils.files import try_lock
+from sslart.server.store._database import (
+    OF_A_MODEL,
+    DamagedError,
+    NotWritableError,
+    Readers,
+    StoreBusyError,
+    StoreError,
+    check_protocol,
+    close,
+    open_to_read,
+    open_to_write,
+    sqlite,
+)
+from sslart.server.store._files import remove_incomplete, remove_unused
 from sslart.server.store._journal import models
-from sslart.server.store._retention import forget_old_keys
-from sslart.server.store._schema import OF_A_MODEL
-from sslart.server.store._snapshots import remove_incomplete
-from sslart.server.store._tokens import tokens
-from sslart.server.store._uploads import remove_unused
-from sslart.server.store._writer import Writer
+from sslart.server.store._labels import forget_old_keys
+
+SCOPES = ("read", "learn", "admin")  # each includes those before it
+RANDOM_BYTES = 32
+PREFIX = "sslart_"
+
+
+class Token(NamedTuple):
+    """A token: its name, its scopes, and the time of its creation."""
+
+    name: str
+    scopes: frozenset[str]
+    created: float
+
+
+def token_hash(secret: str) -> bytes:
+    """Return the hash that a token is kept as. The secret is random and long, so that a fast hash is enough."""
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def add_token(connection: Any, name: str, scope: str) -> str:
+    """Add a token with a name, and return its secret, which is kept nowhere."""
+    if scope not in SCOPES:
+        raise ValueError(f"There is no scope {scope!r}: give one of {', '.join(SCOPES)}.")
+    if not name or len(name) > 100 or not name.isprintable():
+        raise ValueError("A token has a name of 1 to 100 printable characters, such as that of a person or a machine.")
+    if connection.execute("SELECT 1 FROM tokens WHERE name = ?", (name,)).get is not None:
+        raise ValueError(f"There is a token named {name!r}: revoke it first, or give another name.")
+    secret = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
+    scopes = SCOPES[: SCOPES.index(scope) + 1]
+    connection.execute(
+        "INSERT INTO tokens (name, hash, scopes, created) VALUES (?, ?, ?, ?)",
+        (name, token_hash(secret), " ".join(scopes), time.time()),
+    )
+    return secret
+
+
+def revoke_token(connection: Any, name: str) -> None:
+    """Remove a token, which is then refused."""
+    connection.execute("DELETE FROM tokens WHERE name = ?", (name,))
+    if not connection.changes():
+        raise ValueError(f"There is no token named {name!r}.")
+
+
+def tokens(connection: Any) -> dict[bytes, Token]:
+    """Return all tokens by their hash."""
+    rows = connection.execute("SELECT hash, name, scopes, created FROM tokens ORDER BY name")
+    return {digest: Token(name, frozenset(scopes.split()), created) for digest, name, scopes, created in rows}
+
+
+MAX_WAITING = 4096  # requests
+MAX_TOGETHER = 512  # requests in one transaction
+
+
+class _Request(NamedTuple):
+    work: Callable[[Any], Any]
+    future: Future[Any]
+
+
+class Writer:
+    """A thread with the connection that writes.
+
+    Each request is a function of the connection. Those that wait are run one after another in one transaction: if one
+    raises, what it has written is taken back, and the others are not affected. Results are set after the commit.
+
+    Parameters
+    ----------
+    connection : apsw.Connection
+
+    Attributes
+    ----------
+    why_not : str or None
+        Why nothing can be written until the service is started anew; None where it can.
+    """
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self._waiting: queue.Queue[_Request | None] = queue.Queue()
+        self.why_not: str | None = None
+        self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def n_waiting(self) -> int:
+        """Number of requests waiting to be written."""
+        return self._waiting.qsize()
+
+    def submit(self, work: Callable[[Any], Result], *, may_wait: bool = False) -> Future[Result]:
+        """Return the future result of some work, which is on the disk once it is there.
+
+        With `may_wait` there is no limit to how many requests wait: for work of the service itself.
+        """
+        if self.why_not is not None:
+            raise NotWritableError(self.why_not)
+        if not may_wait and self.n_waiting >= MAX_WAITING:
+            raise StoreBusyError("Too many requests wait to be written: send this one again in a moment.")
+        future: Future[Result] = Future()
+        self._waiting.put(_Request(work, future))
+        return future
+
+    def close(self) -> None:
+        """Complete pending writes, and close the connection."""
+        self._waiting.put(None)
+        self._thread.join()
+        close(self._connection)
+
+    def _run(self) -> None:
+        while (batch := self._next_batch()) is not None:
+            if batch:
+                self._write(batch)
+
+    def _next_batch(self) -> list[_Request] | None:
+        """Return the requests that wait, at least one; None at the end."""
+        first = self._waiting.get()
+        if first is None:
+            return None
+        batch = [first]
+        while len(batch) < MAX_TOGETHER:
+            try:
+                request = self._waiting.get_nowait()
+            except queue.Empty:
+                break
+            if request is None:
+                self._waiting.put(None)
+                break
+            batch.append(request)
+        return batch
+
+    def _write(self, batch: list[_Request]) -> None:
+        connection, done = self._connection, list[tuple[_Request, Any]]()
+        if self.why_not is not None:
+            _fail(batch, NotWritableError(self.why_not))
+            return
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            for request in batch:
+                if not request.future.set_running_or_notify_cancel():
+                    continue
+                connection.execute("SAVEPOINT request")
+                try:
+                    done.append((request, request.work(connection)))
+                except Exception as error:
+                    if isinstance(error, sqlite().Error) and not isinstance(error, sqlite().ConstraintError):
+                        raise
+                    connection.execute("ROLLBACK TO request")
+                    request.future.set_exception(error)
+                connection.execute("RELEASE request")
+            connection.execute("COMMIT")
+        except Exception as error:
+            with suppress(sqlite().Error):
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+            _fail(batch, self._why(error))
+            return
+        for request, result in done:
+            request.future.set_result(result)
+
+    def _why(self, error: Exception) -> Exception:
+        """Return the error that users get; after a failure of the disk, nothing more is written."""
+        apsw = sqlite()
+        if isinstance(error, apsw.FullError):
+            return NotWritableError(
+                "The disk of the store is full: nothing of this request was kept. Free some space, and send it again."
+            )
+        if isinstance(error, apsw.CorruptError | apsw.NotADBError):
+            self.why_not = f"The store is damaged ({error}): run sslart serve DIR --verify, and restore a backup."
+            return DamagedError(self.why_not)
+        if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.IOError | apsw.AuthError):
+            # after a failed sync the system may have dropped what it could not write: only a new start reads the truth
+            self.why_not = (
+                f"The disk of the store cannot be written ({error}): correct the cause, and start the service again."
+            )
+            return NotWritableError(
+                f"{self.why_not} It is not known whether this request was kept: repeat it with its Idempotency-Key."
+            )
+        return error
+
+
+def _fail(batch: list[_Request], error: Exception) -> None:
+    for future in (request.future for request in batch):
+        if not future.done() and (future.running() or future.set_running_or_notify_cancel()):
+            future.set_exception(error)
+
 
 FILE_NAME = "store.db"
 LOCK_NAME = "lock"

@@ -1,27 +1,39 @@
-"""The rules of a model, for the rows that it was given."""
+"""Rules for the rows of a model, and the contribution of a feature by its value."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sslart._art.backend import row_keys
 from sslart._data.labels import UNLABELLED
-from sslart._utils.arrays import BoolArray, IntArray
+from sslart._data.samples import Table
+from sslart._mapping.model_view import ModelView
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.text import DateName, Day, list_text
+from sslart.explain._feature_contributions import contributions_in
+from sslart.plotting._importances import means_by_value
 from sslart.rules._model_extraction import rules_for_table
 from sslart.server.models._hosted import HostedModel
-from sslart.server.models._hub import Hub
 from sslart.server.models._published import Published
-from sslart.server.store._uploads import is_from_file
+from sslart.server.models._registry import Registry
+from sslart.server.store._files import is_from_file
 
 if TYPE_CHECKING:
     from sslart.rules import ModelRuleSet
+
 
 MAX_ROWS = 50_000
 
 
 def rules_of(
-    hub: Hub, hosted: HostedModel, published: Published, max_rules: int | None = None, max_conditions: int | None = None
+    hub: Registry,
+    hosted: HostedModel,
+    published: Published,
+    max_rules: int | None = None,
+    max_conditions: int | None = None,
 ) -> ModelRuleSet:
     """Return few, short rules that agree with the predictions for the rows of a model, and count these rows.
 
@@ -31,7 +43,7 @@ def rules_of(
 
     Parameters
     ----------
-    hub : Hub
+    hub : Registry
     hosted : HostedModel
     published : Published
         The same model as it was last published.
@@ -62,3 +74,70 @@ def _some(has_label: BoolArray) -> IntArray:
     random = np.random.default_rng(0)
     labelled, others = (random.permutation(np.flatnonzero(own)) for own in (has_label, ~has_label))
     return np.sort(np.concatenate([labelled, others])[:MAX_ROWS])
+
+
+MAX_SAMPLES = 500
+MAX_CATEGORIES = 50
+SHOWN_NAMES = 20
+
+
+def dependence(view: ModelView, table: Table, feature: str) -> dict[str, Any]:
+    """Return the contribution of a feature to each class score by its value: for samples, and on average.
+
+    Parameters
+    ----------
+    view : ModelView
+        Of a model with evidence mapping.
+    table : Table
+        Samples, of which an even spread counts where they are many.
+    feature : str
+    """
+    names = view.feature_names
+    if feature not in names:
+        raise ValueError(f"There is no feature {feature!r}: choose one of {list_text(names, SHOWN_NAMES)}.")
+    column = names.index(feature)
+    some = table[np.unique(np.linspace(0, len(table) - 1, MAX_SAMPLES).astype(np.int64))] if len(table) else table
+    added = _contributions(view, some)[:, column]
+    if column in some.categories:
+        kind, (x, y, curve) = "category", _of_categories(some.categories[column].tolist(), added)
+    else:
+        is_date = isinstance(names[column], DateName)
+        kind, (x, y, curve) = "date" if is_date else "number", _of_numbers(some.values[:, column], added)
+        if is_date:
+            x, curve = [str(Day(one)) for one in x], [{**one, "x": str(Day(one["x"]))} for one in curve]
+    return {
+        "feature": feature,
+        "kind": kind,
+        "classes": view.classes.tolist(),
+        "points": {"x": x, "y": y},
+        "curve": curve,
+        "n_samples": len(some),
+        "n_missing": len(some) - len(x),
+    }
+
+
+def _contributions(view: ModelView, table: Table) -> FloatArray:
+    """Return the contributions of all features, cached for requests about other features."""
+    key = ("contributions", row_keys(table).tobytes(), *(member.readout for member in view.members))
+    return view.members[0].network.get_or_compute(key, lambda: contributions_in(view, table).values)
+
+
+def _of_numbers(values: FloatArray, added: FloatArray) -> tuple[list[Any], list[Any], list[dict[str, Any]]]:
+    known = ~np.isnan(values)
+    values, added = values[known], added[known]
+    if not len(values):
+        return [], [], []
+    means = [means_by_value(values, of_class) for of_class in added.T]
+    y = np.array([mean for _, mean in means]).T
+    curve = [{"x": x, "y": own} for x, own in zip(means[0][0].tolist(), y.tolist(), strict=True)]
+    return values.tolist(), added.tolist(), curve
+
+
+def _of_categories(values: list[Any], added: FloatArray) -> tuple[list[Any], list[Any], list[dict[str, Any]]]:
+    known = [place for place, one in enumerate(values) if one is not None]
+    counts = Counter(values[place] for place in known)
+    curve = []
+    for category, _ in counts.most_common(MAX_CATEGORIES):
+        own = [place for place in known if values[place] == category]
+        curve.append({"x": category, "y": added[own].mean(axis=0).tolist(), "n": len(own)})
+    return [values[place] for place in known], added[known].tolist(), curve

@@ -1,22 +1,66 @@
-"""Trust in a model: quality, confusion, calibration, and coverage, all by leave-one-out predictions."""
+"""Quality of a model by leave-one-out predictions, also in groups, and the number of labels needed for a target."""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict, deque
+from collections.abc import Sequence
+from dataclasses import asdict
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from sslart._mapping.guarantees.levels import guarantees_of
-from sslart._mapping.left_out import VARIANCE_FACTOR, LeftOut
+from sslart._art.backend import row_keys
+from sslart._data.samples import Table
+from sslart._mapping.conformal import guarantees_of
+from sslart._mapping.loo_predictions import VARIANCE_FACTOR, LooPredictions
 from sslart._mapping.model_view import ModelView
 from sslart._mapping.summary import HELD_OUT, ModelSummary, summarise
-from sslart._utils.arrays import BoolArray, IntArray
+from sslart._tables.cells import MISSING, plain
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.intervals import Estimate, wilson
 from sslart._utils.notes import collected_notes
+from sslart._utils.text import number_text, plural, printable
+from sslart.active import LearningCurve, learning_curve
+from sslart.active._estimates import MAX_SAMPLES, PopulationAccuracy, RandomOrder, population_accuracy, random_order
 from sslart.metrics._quality import mean_share
-from sslart.reporting._confidence import confidence_bins
-from sslart.reporting._guarantees import max_error_text
-from sslart.server.samples._left_out import NOT_FOUND
+from sslart.reporting._summary import confidence_bins, max_error_text
+from sslart.server.models._published import Published
+from sslart.server.studies._samples import LoadedSamples
+
+NOT_FOUND = -1
+
+
+def kept_samples(view: ModelView) -> Table:
+    """Return the labelled samples that `LooPredictions.rows` refers to."""
+    kept = (member.mapping.kept_labels for member in view.members if member.mapping.left_out is not None)
+    return next(one[0] for one in kept if one is not None)
+
+
+def places_of(left_out: LooPredictions, view: ModelView, samples: Table, labels: IntArray) -> IntArray:
+    """Return where the sample of each left-out label is; -1 where none of the samples has its values and its label.
+
+    Parameters
+    ----------
+    left_out : LooPredictions
+    view : ModelView
+    samples : Table
+        Of the store, as the model reads them.
+    labels : array of int
+        The class index of each sample, -1 where it has no label.
+    """
+    labelled = np.flatnonzero(labels >= 0)
+    waiting: dict[tuple[int, int], deque[int]] = defaultdict(deque)
+    keys = row_keys(samples[labelled]) if len(labelled) else np.zeros(0, dtype=np.uint64)
+    for place, key, label in zip(labelled.tolist(), keys.tolist(), labels[labelled].tolist(), strict=True):
+        waiting[key, label].append(place)
+    wanted = row_keys(kept_samples(view)[left_out.rows]) if len(left_out.rows) else np.zeros(0, dtype=np.uint64)
+    found = []
+    for key, label in zip(wanted.tolist(), left_out.truth.tolist(), strict=True):
+        own = waiting.get((key, label))
+        found.append(own.popleft() if own else NOT_FOUND)
+    return np.array(found, dtype=np.int64)
+
 
 MAX_ROWS = 200  # of a cell of the confusion
 MAX_POINTS = 40
@@ -79,12 +123,12 @@ def _how(summary: ModelSummary) -> str:
     return f"Each label is predicted by the other labels alone ({summary.how}).{together}"
 
 
-def _of_class(left_out: LeftOut, index: int, recall: Estimate) -> dict[str, Any]:
+def _of_class(left_out: LooPredictions, index: int, recall: Estimate) -> dict[str, Any]:
     precision = left_out.share(left_out.right, left_out.predicted == index)
     return {"recall": ends(recall), "precision": ends(precision)}
 
 
-def _confusion(view: ModelView, left_out: LeftOut, places: IntArray, rows: IntArray) -> dict[str, Any]:
+def _confusion(view: ModelView, left_out: LooPredictions, places: IntArray, rows: IntArray) -> dict[str, Any]:
     """Return the confusion matrix with the known rows of each cell.
 
     The label that is least probable where it is left out comes first: it may be a wrong one.
@@ -107,7 +151,7 @@ def _confusion(view: ModelView, left_out: LeftOut, places: IntArray, rows: IntAr
     }
 
 
-def _calibration(left_out: LeftOut) -> dict[str, Any]:
+def _calibration(left_out: LooPredictions) -> dict[str, Any]:
     confidence, bins, error = left_out.confidence, [], 0.0
     for low, high, own in confidence_bins(confidence):
         weights = left_out.weights[own]
@@ -129,7 +173,7 @@ def _calibration(left_out: LeftOut) -> dict[str, Any]:
     return {"bins": bins, "error": error / float(left_out.weights.sum())}
 
 
-def _coverage(view: ModelView, left_out: LeftOut) -> dict[str, Any]:
+def _coverage(view: ModelView, left_out: LooPredictions) -> dict[str, Any]:
     """Return coverage and error rate as functions of the confidence threshold."""
     found = guarantees_of(view.promises)
     answered, notes = _answered(view, left_out)
@@ -174,7 +218,7 @@ def _points(view: ModelView) -> list[dict[str, Any]]:
     return points
 
 
-def _answered(view: ModelView, left_out: LeftOut) -> tuple[BoolArray | None, list[str]]:
+def _answered(view: ModelView, left_out: LooPredictions) -> tuple[BoolArray | None, list[str]]:
     """Return a mask of answered left-out labels and warnings; None if the settings are impossible."""
     with collected_notes() as notes:
         try:
@@ -183,14 +227,16 @@ def _answered(view: ModelView, left_out: LeftOut) -> tuple[BoolArray | None, lis
             return None, [str(error)]
 
 
-def _in_force(left_out: LeftOut, answered: BoolArray | None) -> dict[str, Any] | None:
+def _in_force(left_out: LooPredictions, answered: BoolArray | None) -> dict[str, Any] | None:
     if answered is None:
         return None
     every, wrong = left_out.share(answered), left_out.share(~left_out.right, answered)
     return {"coverage": every.value, "error": wrong.value, "low": wrong.low, "high": wrong.high}
 
 
-def _promise(view: ModelView, left_out: LeftOut, answered: BoolArray | None, notes: list[str]) -> dict[str, Any] | None:
+def _promise(
+    view: ModelView, left_out: LooPredictions, answered: BoolArray | None, notes: list[str]
+) -> dict[str, Any] | None:
     """Return the guarantee of the `max_error` in force, or the reason why there is none; None without one."""
     levels, classes = view.max_error, view.classes.tolist()
     if levels is None:
@@ -218,3 +264,163 @@ def note_on(estimate: Estimate, others: Estimate) -> str | None:
     if (estimate.low or 0.0) > (others.high or 0.0):
         return "Better than the others: the intervals do not overlap."
     return None
+
+
+MAX_GROUPS = 20
+FEW_VALUES = 12  # numbers of more values are cut into bands
+N_BANDS = 4
+NO_VALUE = "no value"
+UNKNOWN = "row not known"
+
+
+def group_quality(left_out: LooPredictions, column: str, cells: Sequence[Any]) -> dict[str, Any]:
+    """Return the accuracy in each group of a column: bands of numbers in their order, else the most labels first.
+
+    Parameters
+    ----------
+    left_out : LooPredictions
+    column : str
+    cells : sequence
+        What each left-out label has in the column; `UNKNOWN` where its row is not known.
+    """
+    all_names, bands = _groups(cells)
+    names = np.array(all_names, dtype=object)
+    sizes = Counter(names.tolist()).most_common()
+    shown = [name for name, _ in sizes[: MAX_GROUPS if len(sizes) <= MAX_GROUPS else MAX_GROUPS - 1]]
+    shown.sort(key=lambda name: bands.index(name) if name in bands else len(bands))
+    if len(shown) < len(sizes):
+        rest = f"{plural(len(sizes) - len(shown), 'other group')}"
+        names = np.array([one if one in set(shown) else rest for one in names.tolist()], dtype=object)
+        shown.append(rest)
+    groups = []
+    for name in shown:
+        own = np.asarray(names == name, dtype=bool)
+        accuracy = left_out.share(left_out.right, own)
+        note = note_on(accuracy, left_out.share(left_out.right, ~own))
+        groups.append({"group": name, "n": int(own.sum()), "accuracy": ends(accuracy), "note": note})
+    return {"column": column, "groups": groups}
+
+
+def _groups(cells: Sequence[Any]) -> tuple[list[str], list[str]]:
+    """Return the group of each cell: its text, or a band of numbers where there are many; and all bands in order."""
+    known = [one for one in cells if one is not None and one != UNKNOWN and one not in MISSING]
+    if len({str(one) for one in known}) > FEW_VALUES and all(_number(one) is not None for one in known):
+        numbers = [_number(one) for one in cells]
+        return _bands(np.array([np.nan if one is None else one for one in numbers]), cells)
+    return [_text(one) for one in cells], []
+
+
+def _number(cell: Any) -> float | None:
+    try:
+        value = float(cell)
+    except (TypeError, ValueError):
+        return None
+    return value if isfinite(value) else None
+
+
+def _text(cell: Any) -> str:
+    return NO_VALUE if cell is None or cell in MISSING else printable(plain(str(cell)))
+
+
+def _bands(numbers: FloatArray, cells: Sequence[Any]) -> tuple[list[str], list[str]]:
+    cuts = np.unique(np.nanquantile(numbers, np.linspace(0, 1, N_BANDS + 1)))
+    last = len(cuts) - 2
+    texts = [number_text(float(cut)) for cut in cuts]
+    bands = [f"{texts[at]} to {'' if at == last else 'below '}{texts[at + 1]}" for at in range(last + 1)]
+    names = []
+    for number, cell in zip(numbers.tolist(), cells, strict=True):
+        if number != number:
+            names.append(cell if cell == UNKNOWN else NO_VALUE)
+            continue
+        place = min(int(np.searchsorted(cuts, number, side="right")) - 1, last)
+        names.append(bands[place])
+    return names, bands
+
+
+def over_all_of(loaded: LoadedSamples, published: Published, has_label: BoolArray) -> PopulationAccuracy | None:
+    """Return the accuracy over all samples, by left-out labels; None where it cannot be estimated."""
+    left_out = published.view.left_out
+    if left_out is None or not len(loaded):
+        return None
+    places = np.flatnonzero(~has_label)
+    n_open, n_labelled = len(places), int(has_label.sum())
+    if n_open > MAX_SAMPLES:
+        places = np.sort(np.random.default_rng(0).choice(places, MAX_SAMPLES, replace=False))
+    confidence = published.view.predict_proba(loaded.samples.table[places]).max(axis=1) if n_open else np.zeros(0)
+    return population_accuracy(left_out, confidence, n_open, n_labelled)
+
+
+def quality(loaded: LoadedSamples, published: Published, has_label: BoolArray, target: float | None) -> dict[str, Any]:
+    """Return the quality of a model, and the number of labels needed for an accuracy.
+
+    Parameters
+    ----------
+    loaded : LoadedSamples
+    published : Published
+    has_label : array of bool
+        Which samples have a label.
+    target : float or None
+        The accuracy wanted; None: it is not estimated how many labels it needs.
+    """
+    summary, over_all = summarise(published.view), over_all_of(loaded, published, has_label)
+    needed, why_not = (None, "") if target is None else _needed(published, over_all, target, int((~has_label).sum()))
+    return {
+        "labels": round(sum(one.n_labels for one in summary.classes)),
+        "classes": [{"class": one.label, "labels": one.n_labels} for one in summary.classes],
+        "how": summary.how,
+        "accuracy": _ends(summary.accuracy),
+        "over_all": None if over_all is None else _ends(over_all.estimate),
+        "why_not": summary.why_not,
+        "warnings": summary.warnings(),
+        "target": target,
+        "needed": needed,
+        "needed_why_not": why_not,
+    }
+
+
+def _ends(found: Estimate | None) -> dict[str, float | None] | None:
+    return None if found is None else {"value": found.value, "low": found.low, "high": found.high}
+
+
+def _needed(
+    published: Published, over_all: PopulationAccuracy | None, target: float, n_open: int
+) -> tuple[dict[str, Any] | None, str]:
+    if published.view.left_out is None or over_all is None:
+        return None, summarise(published.view).why_not
+    curve: LearningCurve = learning_curve(published.model)
+    if curve.why_not:
+        return None, curve.why_not
+    found = curve.starting_from(over_all.estimate.value or 0.0, over_all.resampled).labels_for(target)
+    text, least = str(found), curve.n_furthest - curve.n_now if found.more is None else found.more
+    if least > n_open:
+        wanted = f"an accuracy of {100 * target:g} %"
+        text = f"{wanted} needs more labels than there are samples without one ({n_open:,}), or better features"
+    return {**asdict(found), "text": text}, ""
+
+
+def random_order_of(loaded: LoadedSamples, published: Published, has_label: BoolArray) -> dict[str, Any]:
+    """Return the number of labels in random order that would reach the quality of the model."""
+    published.check_has_label()
+    summary, over_all = summarise(published.view), over_all_of(loaded, published, has_label)
+    n_labels = round(sum(one.n_labels for one in summary.classes))
+    accuracy = None if over_all is None else over_all.estimate.value
+    if accuracy is None:
+        return {"labels": n_labels, "random": None, "text": f"Not known yet: {summary.why_not}."}
+    frame = loaded.samples.frame
+    samples = frame if published.reader.has_names else frame.to_numpy()
+    key = f"random order {published.sequence}"
+    found = loaded.once(key, lambda: random_order(published.model, samples, n_labels, accuracy))
+    ends = {"labels": found.n_labels, "low": found.low, "high": found.high, "tried": found.n_tried}
+    return {"labels": n_labels, "random": ends, "text": _words(found, n_labels)}
+
+
+def _words(found: RandomOrder, n_labels: int) -> str:
+    reached = f"an accuracy of {100 * found.accuracy:.0f} %"
+    if not found.n_tried:
+        return "Not known: there are too few samples."
+    if found.n_labels is None:
+        return f"In a random order, {found.n_tried} labels would not have been enough for {reached} (simulated)."
+    if found.n_labels <= n_labels:
+        return f"In a random order, {reached} would have needed no more labels (simulated)."
+    needed = f"about {found.n_labels} labels instead of {n_labels}"
+    return f"In a random order, {reached} would have needed {needed} (simulated)."

@@ -19,9 +19,9 @@ from sslart.server.api._paths.learning import applied
 from sslart.server.api._paths.predicting import Wait
 from sslart.server.api._schemas.answers import Job
 from sslart.server.api._schemas.samples import ExampleList
-from sslart.server.models._requests import NoSuchModelError
 from sslart.server.models._settings import ModelSettings
-from sslart.server.samples._examples import ANSWER, EXAMPLES, LABEL, Example, described, example_frame
+from sslart.server.models._transactions import NoSuchModelError
+from sslart.server.studies._examples import ANSWER, EXAMPLES, LABEL, Example, described, example_frame
 
 router = APIRouter(tags=["models"])
 

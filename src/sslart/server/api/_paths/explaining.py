@@ -15,8 +15,7 @@ from sslart.server.api._openapi import problems
 from sslart.server.api._paths.predicting import check_explained, explained
 from sslart.server.api._schemas.answers import Contributions, Counterfactuals, Drifts, Explanations, Importances, Rules
 from sslart.server.api._schemas.requests import CounterfactualRequest, RowsRequest
-from sslart.server.models._published import Published
-from sslart.server.models._rows import as_class
+from sslart.server.models._published import Published, as_class
 from sslart.server.studies._rules import rules_of
 
 router = APIRouter(tags=["explain"])

@@ -19,12 +19,9 @@ from sslart.server.api._openapi import problems
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._published import Published
 from sslart.server.models._stored_rows import Before, sample_of
-from sslart.server.samples._loaded import LAST
+from sslart.server.studies._exports import card_html, labels_csv, script_zip, training_history
 from sslart.server.studies._rules import rules_of
-from sslart.server.studies.files._card import card_html
-from sslart.server.studies.files._lessons import lessons_of
-from sslart.server.studies.files._script import script_zip
-from sslart.server.studies.files._tables import labels_csv
+from sslart.server.studies._samples import LAST
 
 ROWS_IN_REPORT = 2000
 Format = Literal["sslart", "onnx", "report", "rules_sql", "rules_python", "rules_csv", "labels_csv", "script", "card"]
@@ -111,7 +108,7 @@ def _labels(context: Context, model: HostedModel, published: Published) -> bytes
 
 
 def _script(context: Context, model: HostedModel, published: Published) -> bytes:
-    return script_zip(model.name, published, lessons_of(context.hub.store.reader(), model.id, published))
+    return script_zip(model.name, published, training_history(context.hub.store.reader(), model.id, published))
 
 
 def _card(context: Context, model: HostedModel, published: Published) -> bytes:

@@ -13,8 +13,7 @@ from starlette.responses import Response
 from sslart import __version__
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
-from sslart._mapping.predictions import Decisions
-from sslart.server._tasks import FEW_ROWS
+from sslart._mapping.model_view import Decisions
 from sslart.server.api._access import actor
 from sslart.server.api._context import ContextOf, ModelOf
 from sslart.server.api._errors import ApiError
@@ -31,6 +30,7 @@ from sslart.server.api._schemas.tensors import (
 )
 from sslart.server.api._tensors import as_bytes, datatype_of, read_inputs
 from sslart.server.models._published import Published
+from sslart.server.models._registry import FEW_ROWS
 
 ALL = "input"  # the name of the tensor that has all features
 HEADER_LENGTH = "inference-header-content-length"

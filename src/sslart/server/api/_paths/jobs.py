@@ -14,7 +14,7 @@ from sslart.server.api._json import answer
 from sslart.server.api._openapi import problems
 from sslart.server.api._schemas.answers import Job, Jobs
 from sslart.server.models._hosted import HostedModel
-from sslart.server.store._jobs import CANCELLED, DONE, FAILED, WAITING, JobRow, job, jobs
+from sslart.server.store._journal import CANCELLED, DONE, FAILED, WAITING, JobRow, job, jobs
 
 router = APIRouter(tags=["jobs"])
 

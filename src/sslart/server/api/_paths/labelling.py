@@ -22,11 +22,11 @@ from sslart.server.api._schemas.samples import (
     RandomOrderAnswer,
 )
 from sslart.server.models._published import Published
-from sslart.server.samples._quality import quality as quality_of
-from sslart.server.samples._quality import random_order_of
-from sslart.server.samples._questions import questions_of
 from sslart.server.store._labels import disagreements as disagreements_in
 from sslart.server.store._labels import properties as properties_in
+from sslart.server.studies._questions import questions_of
+from sslart.server.studies._trust import quality as quality_of
+from sslart.server.studies._trust import random_order_of
 
 MAX_DISAGREEMENTS = 1000
 MAX_PROPERTY = 2**16  # bytes

@@ -16,8 +16,8 @@ from sslart.server.api._paths.predicting import Wait
 from sslart.server.api._schemas.answers import Accepted, LabelHistory, Row
 from sslart.server.api._schemas.requests import LabelRequest, LearnRequest
 from sslart.server.models._hosted import HostedModel
-from sslart.server.models._lookup import MAX_DIGITS
-from sslart.server.models._requests import learnt_with
+from sslart.server.models._stored_rows import MAX_DIGITS
+from sslart.server.models._transactions import learnt_with
 from sslart.server.store._labels import history
 
 router = APIRouter(tags=["learn"])

@@ -27,9 +27,9 @@ from sslart.server.api._schemas.answers import Accepted, Job, ModelDescription, 
 from sslart.server.api._schemas.requests import CreateRequest, ParametersRequest, RefitRequest
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._published import Published
-from sslart.server.models._requests import Key
 from sslart.server.models._settings import Learning, ModelSettings, Name
-from sslart.server.store._uploads import remove_unused
+from sslart.server.models._transactions import Key
+from sslart.server.store._files import remove_unused
 
 Estimator = Literal["AutoSSLART", "SSLART", "WESSLART", "FuzzyARTMAP"]
 Names = Annotated[list[Name], Field(max_length=1000)]

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from sslart.server._tasks import FEW_ROWS
 from sslart.server.api._access import actor
 from sslart.server.api._context import Context, ContextOf, KeyOf, ModelOf
 from sslart.server.api._json import answer, body_of
@@ -16,6 +15,7 @@ from sslart.server.api._openapi import problems
 from sslart.server.api._schemas.answers import Decisions
 from sslart.server.api._schemas.requests import DecideRequest, PredictRequest
 from sslart.server.models._published import Published
+from sslart.server.models._registry import FEW_ROWS
 
 MAX_EXPLAINED = 1000  # rows
 

@@ -27,9 +27,9 @@ from sslart.server.api._schemas.samples import (
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._published import Published, as_json
 from sslart.server.models._settings import Name
-from sslart.server.samples._boxes import all_boxes, one_box
-from sslart.server.samples._loaded import LoadedSamples, Predictions
-from sslart.server.samples._search import Search, codes_of, disagreement, found_places
+from sslart.server.studies._boxes import all_boxes, one_box
+from sslart.server.studies._samples import LoadedSamples, Predictions
+from sslart.server.studies._search import Search, codes_of, disagreement, found_places
 
 router = APIRouter(tags=["samples"])
 

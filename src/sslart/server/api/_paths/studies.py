@@ -34,26 +34,23 @@ from sslart.server.api._schemas.studies import (
     Watch,
     WatchedTable,
 )
-from sslart.server.models._frames import rows_in, within_limits
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._published import Published
-from sslart.server.models._requests import ConflictError, Key
 from sslart.server.models._settings import Name
-from sslart.server.models._stored_rows import Before
-from sslart.server.samples._left_out import NOT_FOUND, kept_samples, places_of
-from sslart.server.samples._loaded import LAST, LoadedSamples
-from sslart.server.store._jobs import last_fit
-from sslart.server.store._journal import n_rows_before
+from sslart.server.models._stored_rows import Before, rows_in, within_limits
+from sslart.server.models._transactions import ConflictError, Key
+from sslart.server.store._journal import last_fit, n_rows_before
+from sslart.server.studies._boxes import nearest_boxes
+from sslart.server.studies._boxes import similar as similar_to
 from sslart.server.studies._columns import columns_of
-from sslart.server.studies._cover import condition_of, covered, suggested
-from sslart.server.studies._dependence import dependence as dependence_of
-from sslart.server.studies._groups import UNKNOWN, group_quality
-from sslart.server.studies._similar import nearest_boxes
-from sslart.server.studies._similar import similar as similar_to
-from sslart.server.studies._trial import Fits
-from sslart.server.studies._trial import trial as trial_of
+from sslart.server.studies._drift import watch as watch_of
+from sslart.server.studies._rules import dependence as dependence_of
+from sslart.server.studies._samples import LAST, LoadedSamples
+from sslart.server.studies._search import condition_of, covered, suggested
+from sslart.server.studies._trust import NOT_FOUND, UNKNOWN, group_quality, kept_samples, places_of
 from sslart.server.studies._trust import trust as trust_of
-from sslart.server.studies._watch import watch as watch_of
+from sslart.server.studies._what_if_labels import Fits
+from sslart.server.studies._what_if_labels import trial as trial_of
 
 MAX_COVERED = 100
 MAX_LABELLED = 1000

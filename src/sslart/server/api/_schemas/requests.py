@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
-from sslart.server.models._rows import MAX_TEXT
+from sslart.server.models._published import MAX_TEXT
 from sslart.server.models._settings import Learning, ModelSettings, Name
 
 MAX_ROWS = 100_000  # beyond the limit of any service

@@ -1,1 +1,0 @@
-"""Implementation of `sslart.active`: the value of a label, and the learning curve."""

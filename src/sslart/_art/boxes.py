@@ -1,0 +1,456 @@
+"""The boxes of one network: published versions that never change, drafts that learn, and joining of boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sslart._art.backend import backend
+from sslart._art.learning import LEAST_SUPPORT, NO_BOX, LearningParams, LearnResult, both
+from sslart._data.encoder import Encoder
+from sslart._data.labels import UNLABELLED
+from sslart._data.ranks import GRID
+from sslart._data.scaling import recode_boxes
+from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
+from sslart._utils.parallel import StoppedError, stop_flag
+from sslart._utils.validation import MAX_COUNT, require, saved_array, saved_whole
+
+NO_LIMIT = 0
+ROUNDING = 1e-6  # the most by which the counts of a box that fades may exceed its support
+
+
+class BoxSet:
+    """The boxes of one network in order of creation. Immutable; versions share unchanged boxes.
+
+    Parameters
+    ----------
+    boxes : Boxes
+        Of the backend.
+    n_nodes_stage1 : int
+        How many boxes were made by unlabelled samples, those included that have been dropped since; where boxes have
+        been joined, how many hold the first of these.
+    n_learnt : int or None
+        How many samples have been learnt, where supports and counts fade: they are fractions then. None: they do not.
+    vigilance : float
+        The highest vigilance that all unions of joined boxes reach: nothing is learnt with a higher one. 1 where no
+        boxes have been joined.
+    """
+
+    def __init__(
+        self, boxes: Any, n_nodes_stage1: int = 0, n_learnt: int | None = None, vigilance: float = 1.0
+    ) -> None:
+        self.backend_boxes = boxes
+        self.n_nodes_stage1, self.n_learnt, self.vigilance = n_nodes_stage1, n_learnt, vigilance
+
+    @classmethod
+    def none(cls, n_features: int, n_constant: int = 0) -> BoxSet:
+        """Return no boxes."""
+        boxes = backend().Boxes(n_features, 0, n_constant)
+        boxes.publish()
+        return cls(boxes)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of boxes."""
+        return int(self.backend_boxes.n_boxes)
+
+    @property
+    def n_features(self) -> int:
+        """Number of coded features."""
+        return int(self.backend_boxes.n_features)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes learnt so far."""
+        return int(self.backend_boxes.n_classes)
+
+    @property
+    def n_constant(self) -> int:
+        """Number of features that have shown one value only."""
+        return int(self.backend_boxes.n_constant)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples learnt so far, by boxes that have been dropped too."""
+        return int(self.support.sum()) if self.n_learnt is None else self.n_learnt
+
+    @property
+    def weights(self) -> FloatArray:
+        """W = (u, 1 - v) of each box [u, v] in the unit cube, as a copy; (1, 1) on a side not reached yet."""
+        return self.weights_of(None)
+
+    def weights_of(self, boxes: IntArray | None) -> FloatArray:
+        """Return the weights of some boxes."""
+        weights: FloatArray = self._read("weights", boxes, np.float64, 2 * self.n_features)
+        return weights
+
+    @property
+    def norms(self) -> FloatArray:
+        """The sum |W| of each box's weights."""
+        norms: FloatArray = self._read("norms", None, np.float64)
+        return norms
+
+    @property
+    def support(self) -> CountArray:
+        """Number of samples learnt by each box, labelled or not; a fraction where supports fade."""
+        return self.support_of(None)
+
+    def support_of(self, boxes: IntArray | None) -> CountArray:
+        """Return the support of some boxes."""
+        return self._as_counts(self._read("support", boxes, np.float64))
+
+    @property
+    def counts(self) -> CountArray:
+        """Number of labelled samples of each class learnt by each box, classes in the order of first appearance."""
+        return self.counts_of(None)
+
+    def counts_of(self, boxes: IntArray | None) -> CountArray:
+        """Return the counts of some boxes, shape (n_boxes, n_classes)."""
+        return self._as_counts(self._read("counts", boxes, np.float64, self.n_classes))
+
+    @property
+    def labels(self) -> IntArray:
+        """The class with most counts of each box, the one seen first on ties; -1 without counts."""
+        return self.labels_of(None)
+
+    def labels_of(self, boxes: IntArray | None) -> IntArray:
+        """Return the class of some boxes, an array of one dimension."""
+        labels: IntArray = self._read("labels", boxes, np.int64)
+        return labels
+
+    @property
+    def met(self) -> BoolArray:
+        """Mask of constant features: True where a box has learnt a sample with a value of the feature."""
+        return self.met_of(None)
+
+    def met_of(self, boxes: IntArray | None) -> BoolArray:
+        """Return `met` for the given boxes."""
+        met: BoolArray = self._read("met", boxes, np.uint8, self.n_constant).view(bool)
+        return met
+
+    def _read(self, name: str, boxes: IntArray | None, dtype: Any, *columns: int) -> Any:
+        if boxes is not None:
+            boxes = np.ascontiguousarray(boxes, dtype=np.int64)
+        array = np.empty((self.n_nodes if boxes is None else len(boxes), *columns), dtype=dtype)
+        self.backend_boxes.read(boxes, **{name: array})
+        return array
+
+    def _as_counts(self, values: FloatArray) -> CountArray:
+        return values.astype(np.int64) if self.n_learnt is None else values
+
+    def boxes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the lower and upper corners in the unit cube; lower > upper on a side not reached yet."""
+        weights = self.weights
+        return weights[:, : self.n_features], 1.0 - weights[:, self.n_features :]
+
+    def extents(self, boxes: IntArray) -> FloatArray:
+        """Return the sum of the sides of boxes in the unit cube; a side not reached yet counts nothing."""
+        weights, n_features = self.weights_of(boxes), self.n_features
+        return np.asarray(np.maximum(0.0, 1.0 - weights[:, :n_features] - weights[:, n_features:]).sum(axis=1))
+
+    def draft(self) -> BoxDraft:
+        """Return a draft that starts from these boxes and can learn; these boxes do not change."""
+        boxes, wanted = self.backend_boxes, backend()
+        if type(boxes).__module__ == wanted.__name__:
+            boxes = boxes.draft()
+        else:  # another backend has been chosen since
+            boxes = boxes_of(self.weights, self.support, self.counts, self.met)
+        return BoxDraft(boxes, self.n_nodes_stage1, self.n_learnt, self.vigilance)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the state to save: weights, supports, and counts."""
+        return {
+            "weights": self.weights,
+            "support": self.support,
+            "counts": self.counts,
+            "n_nodes_stage1": self.n_nodes_stage1,
+            **({} if self.n_learnt is None else {"n_learnt": self.n_learnt}),
+            **({} if self.vigilance == 1 else {"vigilance": np.array([self.vigilance])}),
+            **({"met": self.met.view(np.uint8)} if self.n_constant else {}),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> BoxSet:
+        """Return the boxes of a saved state, after checking that it can be one."""
+        weights = saved_array(state, "weights", np.float64, None, None, low=0, high=1)
+        n_learnt = saved_whole(state, "n_learnt", 1, MAX_COUNT) if "n_learnt" in state else None
+        fades = n_learnt is not None
+        kind, least = (np.float64, LEAST_SUPPORT) if fades else (np.int64, 1)
+        support: CountArray = saved_array(state, "support", kind, len(weights), low=least, high=MAX_COUNT)
+        counts: CountArray = saved_array(state, "counts", kind, len(weights), None, low=0, high=MAX_COUNT)
+        stage1 = saved_whole(state, "n_nodes_stage1", 0, MAX_COUNT if fades else len(weights))
+        require(weights.shape[1] and weights.shape[1] % 2 == 0 and (weights * GRID % 1 == 0).all(), "the weights")
+        lower, rest = np.hsplit(weights, 2)
+        require(((lower + rest <= 1) | ((lower == 1) & (rest == 1))).all(), "the weights")
+        require(support.sum(dtype=np.float64) <= MAX_COUNT, "the supports")
+        most = support * (1 + ROUNDING) if fades else support
+        require((counts.sum(axis=1, dtype=np.float64) <= most).all(), "the counts")
+        unmet = np.empty((len(weights), 0), dtype=np.uint8)
+        met = saved_array(state, "met", np.uint8, len(weights), None, low=0, high=1, missing=unmet)
+        vigilance = saved_array(state, "vigilance", np.float64, 1, low=0, high=1, missing=np.ones(1)).item()
+        return BoxDraft(boxes_of(weights, support, counts, met), stage1, n_learnt, vigilance).published()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.to_state()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(vars(self.from_state(state)))
+
+
+class BoxDraft(BoxSet):
+    """Boxes that learn. Nobody else has them until they are published."""
+
+    def published(self) -> BoxSet:
+        """Return the boxes, which learn no more."""
+        self.backend_boxes.publish()
+        return BoxSet(self.backend_boxes, self.n_nodes_stage1, self.n_learnt, self.vigilance)
+
+    def add_classes(self, n_classes: int) -> None:
+        """Make room for the counts of further classes."""
+        if n_classes > self.n_classes:
+            self.backend_boxes.add_classes(n_classes)
+
+    def recode(self, encoder: Encoder, wider: Encoder) -> None:
+        """Express every box in a wider encoder; each box still covers its region in the user's units."""
+        lower, upper, met = recode_boxes(encoder, *self.boxes(), self.met, wider)
+        self.backend_boxes = boxes_of(np.hstack([lower, 1.0 - upper]), self.support, self.counts, met)
+
+    def learn(
+        self,
+        samples: FloatArray,
+        targets: IntArray,
+        params: LearningParams,
+        learnt: LearnResult,
+        *,
+        predict_depth: int | None,
+        predict_by_first: bool,
+        measured: Any,
+        stop: Any,
+    ) -> IntArray | None:
+        """Learn coded samples in their order, and write the result of each into `learnt`; see `Network.learned`.
+
+        Returns
+        -------
+        array of length n_nodes, or None
+            The index now of each box that there was; None where no boxes were joined.
+        """
+        into, n_learnt, limit = None, 0, params.max_nodes
+        while True:
+            n_before, first = self.n_nodes, n_learnt
+            if limit is None or n_before <= limit:
+                n_learnt = self.backend_boxes.learn(
+                    first,
+                    vigilance=min(params.vigilance, self.vigilance),
+                    choice=params.choice,
+                    learning_rate=params.learning_rate,
+                    match_tracking=params.match_tracking,
+                    one_to_one=params.one_to_one,
+                    samples=samples,
+                    targets=targets,
+                    winners=learnt.nodes,
+                    predicted=None if predict_depth is None else learnt.predicted,
+                    search_depth=predict_depth or NO_LIMIT,
+                    predict_by_first=predict_by_first,
+                    gaps=learnt.gaps,
+                    **learnt.fits.arguments(measured),
+                    max_boxes=limit,
+                    stop=stop,
+                )
+            if self.n_nodes > n_before:
+                rows = slice(first, n_learnt)
+                self.n_nodes_stage1 += learnt.of(rows).n_made_unlabelled(targets[rows], n_before)
+            if n_learnt == len(samples):
+                break
+            if stop[0]:
+                raise StoppedError
+            into = both(into, self.make_room(params, learnt, stop))
+        self.count(len(samples))
+        return into
+
+    def make_room(self, params: LearningParams, learnt: LearnResult, stop: Any) -> IntArray:
+        """Join boxes until there is room for new ones, and return the index now of each box that there was."""
+        joined = with_room(self.weights, self.labels, params, min(params.vigilance, self.vigilance), stop)
+        self.join(joined)
+        learnt.rename(joined.into)
+        return joined.into
+
+    def join(self, joined: Joined) -> None:
+        """Let boxes that have been joined take the place of their parts: supports and counts add."""
+        order = np.argsort(joined.into, kind="stable")
+        starts = np.flatnonzero(np.diff(joined.into[order], prepend=-1))
+        support, counts, met = (
+            add.reduceat(rows[order], starts)
+            for rows, add in ((self.support, np.add), (self.counts, np.add), (self.met, np.logical_or))
+        )
+        self.backend_boxes = boxes_of(joined.weights, support, counts, met)
+        self.n_nodes_stage1 = int(joined.into[: self.n_nodes_stage1].max(initial=-1)) + 1
+        self.vigilance = min(self.vigilance, joined.vigilance)
+
+    def count(self, n_samples: int) -> None:
+        """Add `n_samples` to the number of learnt samples, where supports fade."""
+        if self.n_learnt is not None:
+            self.n_learnt += n_samples
+
+    def add_empty(self) -> int:
+        """Add a box that has learnt nothing yet, and return it; the caller counts a sample for it."""
+        return int(self.backend_boxes.add())
+
+    def meet(self, winners: IntArray, values: BoolArray) -> None:
+        """Take down which constant features have a value in the samples that boxes have learnt.
+
+        Parameters
+        ----------
+        winners : array of length n_samples
+            The box that has learnt each sample.
+        values : array of shape (n_samples, n_constant)
+            Whether the sample has a value.
+        """
+        self.backend_boxes.meet(np.ascontiguousarray(winners), np.ascontiguousarray(values).view(np.uint8))
+
+    def start_to_fade(self) -> None:
+        """Count samples from now on, so that supports and counts can fade."""
+        if self.n_learnt is None:
+            self.n_learnt = self.n_samples
+
+    def fade(self, factor: float) -> IntArray | None:
+        """Multiply supports and counts, and drop the boxes of too little support.
+
+        Returns
+        -------
+        array of length n_nodes, or None
+            The index now of each box that there was, -1 where it was dropped; None where none was.
+        """
+        if self.backend_boxes.fade(factor) >= LEAST_SUPPORT:
+            return None
+        kept = self.support >= LEAST_SUPPORT
+        rows = np.flatnonzero(kept)
+        parts = (self.weights_of(rows), self.support_of(rows), self.counts_of(rows), self.met_of(rows))
+        self.backend_boxes = boxes_of(*parts)
+        return np.where(kept, np.cumsum(kept) - 1, NO_BOX)
+
+
+def boxes_of(weights: FloatArray, support: CountArray, counts: CountArray, met: Any) -> Any:
+    """Return a draft of boxes of the backend, given as arrays."""
+    return backend().Boxes.of(
+        np.ascontiguousarray(weights),
+        np.ascontiguousarray(support, dtype=np.float64),
+        np.ascontiguousarray(counts, dtype=np.float64),
+        np.ascontiguousarray(met).view(np.uint8),
+    )
+
+
+def runs(flags: BoolArray) -> Iterator[tuple[slice, bool]]:
+    """Yield the runs of equal flags, in order: the slice of each run, and its flag."""
+    starts = [0, *(np.flatnonzero(np.diff(flags)) + 1).tolist()]
+    for start, stop in zip(starts, [*starts[1:], len(flags)], strict=True):
+        yield slice(start, stop), bool(flags[start])
+
+
+CELL_SIZE = 128  # boxes that are compared with each other
+
+
+class Joined(NamedTuple):
+    """Boxes after some of them have been joined.
+
+    Attributes
+    ----------
+    into : array of int of length n_boxes
+        The number of the box that each of the former boxes is part of now. Boxes are in the order of their first part.
+    weights : array of shape (n_joined, 2 * n_features)
+    vigilance : float
+        The vigilance that every union reaches: the one given, or the lowest that was needed.
+    """
+
+    into: IntArray
+    weights: FloatArray
+    vigilance: float
+
+
+def join_boxes(
+    weights: FloatArray,
+    keys: IntArray | None = None,
+    *,
+    vigilance: float,
+    max_boxes: int | None = None,
+    cell_size: int = CELL_SIZE,
+    stop: Any = None,
+) -> Joined:
+    """Join boxes with those that lie closest to them.
+
+    The union of two boxes is the smallest box that holds both: the elementwise minimum of their weights. Its match is
+    1 - extent / n_sides, with the sum of its sides and the number of features in which it has a side: what a sample
+    that makes a box so large would have. Boxes are joined in rounds. In a round each box finds the partner with
+    which its union has the highest match, the first on ties. These pairs are joined in the order of their match, then
+    of their boxes, unless a box of the pair has been joined in this round already.
+
+    Without `max_boxes`, only unions whose match reaches the vigilance are made, until there is none. With it, unions
+    are made until so few boxes are left: in each round those that reach the vigilance, and the better half of the pairs
+    in any case, by which the vigilance is lowered. More boxes are left only where the keys allow no fewer.
+
+    Partners are looked for among boxes of the same cell. Cells are made by cutting the boxes in two, and each part
+    again, by their centres in the feature in which these differ most; the places of the cuts alternate between rounds.
+
+    Parameters
+    ----------
+    weights : array of shape (n_boxes, 2 * n_features)
+        W = (u, 1 - v) of the boxes [u, v] on the grid; (1, 1) on a side not reached yet.
+    keys : array of int of length n_boxes, or None
+        Boxes of unlike keys are never joined; -1 is like any key. None: all are alike.
+    vigilance : float
+    max_boxes : int or None
+        At least 1.
+    cell_size : int
+        How many boxes a cell has at most. It grows where that is needed to reach `max_boxes`.
+    stop : array of one uint8, or None
+        A flag by which another thread stops the work.
+    """
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    keys = np.full(len(weights), UNLABELLED) if keys is None else np.ascontiguousarray(keys, dtype=np.int64)
+    stop = stop_flag() if stop is None else stop
+    into, joined, needed = np.empty(len(weights), dtype=np.int64), np.empty_like(weights), np.array([vigilance])
+    n_joined = backend().join(
+        weights,
+        keys,
+        into,
+        joined,
+        needed,
+        max_boxes=NO_LIMIT if max_boxes is None else max_boxes,
+        cell_size=cell_size,
+        stop=stop,
+    )
+    if stop[0]:
+        raise StoppedError
+    return Joined(into, joined[:n_joined].copy(), float(needed[0]))
+
+
+FREE = 8  # one in so many is free after boxes have been joined
+
+
+def with_room(weights: FloatArray, labels: IntArray, params: LearningParams, vigilance: float, stop: Any) -> Joined:
+    """Return boxes after enough of them have been joined that an eighth of `max_nodes` is free.
+
+    Parameters
+    ----------
+    weights : array of shape (n_boxes, 2 * n_features)
+    labels : array of length n_boxes
+        The class of each box, -1 where it has none: with one-to-one mapping, boxes of unlike classes stay apart.
+    params : LearningParams
+        With a limit.
+    vigilance : float
+        The one in use so far.
+    stop : array of one uint8
+        A flag by which another thread stops the work.
+    """
+    limit = params.max_nodes
+    assert limit is not None
+    keys = labels if params.one_to_one else None
+    joined = join_boxes(weights, keys, vigilance=vigilance, max_boxes=limit - max(1, limit // FREE), stop=stop)
+    if len(joined.weights) >= limit:
+        raise ValueError(
+            f"max_nodes={limit} is too low: with one-to-one mapping a box serves one class, so that each of the "
+            f"{len(set(labels.tolist()) - {-1})} classes needs a box of its own, and a new sample needs room for one "
+            f"more. Set max_nodes to at least {len(joined.weights) + 1}, or to None for no limit."
+        )
+    return joined

@@ -1,0 +1,325 @@
+"""Columns of a table: access to data frames, identifiers and free text, notes, and the plan for reading them."""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sslart._utils.arrays import FloatArray
+from sslart._utils.text import DateName, DatePart, list_text, printable
+from sslart._utils.validation import require
+
+
+def is_frame(X: Any) -> bool:
+    """Return True if X has columns with types of their own."""
+    # of the class first: pandas computes the types when an instance is looked at
+    return hasattr(X, "columns") and (hasattr(type(X), "dtypes") or hasattr(X, "dtypes"))
+
+
+def columns_of(frame: Any) -> list[tuple[str, Any]]:
+    """Return the (name, column) pairs of a pandas frame, where names may repeat, or of a polars frame."""
+    pairs = frame.items() if hasattr(frame, "items") else ((name, frame[name]) for name in frame.columns)
+    return [(str(name), column) for name, column in pairs]
+
+
+def has_columns(frame: Any, names: Sequence[str] | None, n_columns: int) -> bool:
+    """Return True if a frame has these columns in this order, or `n_columns` unnamed ones if `names` is None."""
+    columns = frame.columns
+    if names is None:
+        return type(columns) is range and len(columns) == n_columns
+    return (columns.tolist() if hasattr(columns, "tolist") else list(columns)) == names
+
+
+def values_of(X: Any, names: Sequence[str]) -> NDArray[Any] | None:
+    """Return the values of a pandas frame with columns of these names, of any type; of anything else None."""
+    pandas = sys.modules.get("pandas")  # no frame can be made without it, and loading it takes time
+    if pandas is None or type(X) is not pandas.DataFrame or not has_columns(X, names, len(names)):
+        return None
+    values: NDArray[Any] = X.to_numpy()
+    return values
+
+
+def array_of(column: Any) -> NDArray[Any]:
+    """Return the values of a column."""
+    # the same as by NumPy, which first looks for other protocols: that takes several times as long for few rows
+    return column.to_numpy() if type(column).__module__.startswith("pandas.") else np.asarray(column)
+
+
+def dtype_name(column: Any) -> str:
+    """Return the name of the type of a column in lower case; empty where it has none."""
+    dtype = getattr(column, "dtype", "")
+    return _numpy_name(dtype) if isinstance(dtype, np.dtype) else str(dtype).lower()
+
+
+@cache
+def _numpy_name(dtype: np.dtype[Any]) -> str:
+    return str(dtype).lower()
+
+
+def is_numeric(column: Any) -> bool:
+    """Return True if a column has a numeric type."""
+    return dtype_name(column).startswith(("int", "uint", "float", "double"))
+
+
+def is_untyped(column: Any) -> bool:
+    """Return True if the type of a column does not determine the type of its values."""
+    return dtype_name(column).startswith(("object", "null"))
+
+
+CONSTANT, LEFT_OUT, LEAK, TWICE, IDENTIFIER = (
+    "constant columns",
+    "columns left out",
+    "likely leaks",
+    "columns counted twice",
+    "possible identifiers",
+)
+TOPICS = (CONSTANT, LEFT_OUT, LEAK, TWICE, IDENTIFIER)
+SHOWN_COLUMNS = 10
+
+
+@dataclass(frozen=True)
+class ColumnNote:
+    """One thing to know about a column.
+
+    Attributes
+    ----------
+    topic : str
+        "constant columns", "columns left out", "likely leaks", "columns counted twice" or "possible identifiers".
+    column : str
+        Name of the column.
+    detail : str
+        What is special about it.
+    """
+
+    topic: str
+    column: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{printable(self.column)} ({self.detail})" if self.detail else printable(self.column)
+
+
+_MEANING = {
+    CONSTANT: "one value throughout, not used",
+    LEFT_OUT: "",
+    LEAK: "check that they are known before the class is; if not, leave them out",
+    TWICE: "leave one of each pair out",
+    IDENTIFIER: "leave them out if they only number the samples",
+}
+
+
+def by_topic(notes: Iterable[ColumnNote]) -> dict[str, str]:
+    """Return one line for each topic that there are notes on."""
+    found: dict[str, list[str]] = {}
+    for note in notes:
+        found.setdefault(note.topic, []).append(str(note))
+    lines = {}
+    for topic in TOPICS:
+        if topic in found:
+            meaning = f": {_MEANING[topic]}" if _MEANING[topic] else ""
+            lines[topic] = list_text(found[topic], SHOWN_COLUMNS) + meaning
+    return lines
+
+
+def notes_to_state(notes: Sequence[ColumnNote]) -> list[list[str]]:
+    """Return notes as plain values, to be saved."""
+    return [[note.topic, note.column, note.detail] for note in notes]
+
+
+def notes_from_state(state: Any) -> tuple[ColumnNote, ...]:
+    """Return the notes of a saved state, after checking that they can be notes."""
+    require(type(state) is list, "the notes on columns")
+    for one in state:
+        require(type(one) is list and len(one) == 3 and all(type(part) is str for part in one), "the notes on columns")
+    notes = tuple(ColumnNote(*one) for one in state)
+    require(all(note.topic in TOPICS for note in notes), "the notes on columns")
+    return notes
+
+
+FREE_TEXT, NAMES_SAMPLES = "free text", "identifier"
+
+MIN_SAMPLES = 20  # of fewer, values that all differ mean nothing
+MANY = 50  # categories of which most come once name samples
+LONG = 40  # characters on average
+WORDS = 5  # on average
+NAMED_AS_IDS = re.compile(r"(.*[\s_.-])?(id|ids|index|idx|key|nr|no|number|row|rowid|rownames?|unnamed.*|uuid|guid)")
+
+
+def kind_of_text(values: Sequence[Any]) -> str | None:
+    """Classify a text column (None where missing) that is useless as a feature.
+
+    Returns
+    -------
+    "free text", "identifier" or None
+    """
+    known = [value for value in values if isinstance(value, str)]
+    n_different = len(set(known))
+    if len(known) < MIN_SAMPLES or n_different <= len(known) / 2:
+        return None
+    some = known[:1000]
+    is_long = sum(map(len, some)) > LONG * len(some) or sum(len(value.split()) for value in some) > WORDS * len(some)
+    if is_long:
+        return FREE_TEXT
+    return NAMES_SAMPLES if n_different == len(known) or n_different > MANY else None
+
+
+def numbers_samples(values: FloatArray, name: str | None) -> bool:
+    """Return True if a numeric column seems to enumerate the samples: whole numbers that all differ.
+
+    They are consecutive, or the name is that of an identifier.
+    """
+    known = values[~np.isnan(values)]
+    some = known[:100]
+    if len(known) < MIN_SAMPLES or (some != np.floor(some)).any() or len(np.unique(some)) < len(some):
+        return False
+    if (known != np.floor(known)).any():
+        return False
+    ascending = np.sort(known)
+    steps = np.diff(ascending)
+    if (steps == 0).any():
+        return False
+    in_order = bool((steps == 1).all()) and bool((np.diff(known) == 1).all() or (np.diff(known) == -1).all())
+    return in_order or (name is not None and is_named_as_id(name))
+
+
+def is_named_as_id(name: str) -> bool:
+    """Return True if the name of a column is that of an identifier.
+
+    Examples
+    --------
+    >>> from sslart._data.columns import is_named_as_id
+    >>> [is_named_as_id(name) for name in ("id", "Patient ID", "customerId", "row_no", "width", "void")]
+    [True, True, True, True, False, False]
+    """
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return NAMED_AS_IDS.fullmatch(spaced.strip().lower()) is not None
+
+
+def texts_to_leave_out(given: list[tuple[str, Any]], columns: Sequence[NDArray[Any]]) -> dict[int, ColumnNote]:
+    """Return notes on the columns of text that no model can learn from, by position; warn of them."""
+    found = {}
+    for position, ((name, column), values) in enumerate(zip(given, columns, strict=True)):
+        if values.dtype == object and dtype_name(column).startswith(("object", "str", "utf8")):
+            kind = kind_of_text(values.tolist())
+            if kind is not None:
+                found[position] = ColumnNote(LEFT_OUT, name, kind)
+    if len(found) == len(given):
+        return {}
+    for name, kind in ((note.column, note.detail) for note in found.values()):
+        cure = (
+            "turn it into numbers with a vectoriser, such as TfidfVectorizer in a ColumnTransformer"
+            if kind == FREE_TEXT
+            else "give it the pandas dtype 'category'"
+        )
+        warnings.warn(
+            f"Column {name!r} is left out: {'it is free text' if kind == FREE_TEXT else 'its values name samples'}. To "
+            f"use it, {cure}.",
+            UserWarning,
+            stacklevel=5,
+        )
+    return found
+
+
+ATTRIBUTE = "_column_plan"
+PARTS = ("hour", "weekday", "month")  # of a date, as further columns
+
+
+def with_part_names(names: Sequence[str], columns: Sequence[int]) -> list[str]:
+    """Return the names of columns, with those of the parts of their dates at the end."""
+    own = [DateName(name) if column in columns else name for column, name in enumerate(names)]
+    return [*own, *(DatePart(f"{part} of {names[column]}") for column in columns for part in PARTS)]
+
+
+@dataclass(frozen=True)
+class ColumnPlan:
+    """Plan for reading the columns of a table.
+
+    Attributes
+    ----------
+    dates : tuple of int
+        The columns that hold dates or times.
+    left_out : tuple of int
+        The columns that are not learnt from, though they vary: identifiers and free text.
+    notes : tuple of ColumnNote
+        What `fit` has found.
+    day_first : tuple of int
+        Of the dates, those that came as text with the day before the month, such as 31/12/2021.
+    monthly : tuple of int
+        Of the dates, those that stand for a whole month or year, being the first day of it: they have no weekday.
+    """
+
+    dates: tuple[int, ...] = ()
+    left_out: tuple[int, ...] = ()
+    notes: tuple[ColumnNote, ...] = ()
+    day_first: tuple[int, ...] = ()
+    monthly: tuple[int, ...] = ()
+
+    def n_columns(self, n_given: int) -> int:
+        """Return the number of columns of a table with `n_given` given columns, including the parts of dates."""
+        return n_given + len(self.dates) * len(PARTS)
+
+    def of_dates(self, n_given: int) -> frozenset[int]:
+        """Return the columns of dates and of their parts, in a table with `n_given` given columns.
+
+        They change together: a value of one of them alone may be that of no date.
+        """
+        return frozenset(self.dates).union(range(n_given, self.n_columns(n_given)))
+
+    def parts_of_dates(self, n_given: int) -> dict[int, range]:
+        """Return the columns of the parts of each date, by the column of the date."""
+        starts = range(n_given, self.n_columns(n_given), len(PARTS))
+        return {column: range(start, start + len(PARTS)) for column, start in zip(self.dates, starts, strict=True)}
+
+    def names(self, given: Sequence[str]) -> list[str]:
+        """Return the names of all columns, the parts of dates included."""
+        return with_part_names(given, self.dates)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the state to save: plain values."""
+        return {
+            "dates": list(self.dates),
+            "left_out": list(self.left_out),
+            "notes": notes_to_state(self.notes),
+            "day_first": list(self.day_first),
+            "monthly": list(self.monthly),
+        }
+
+    @classmethod
+    def from_state(cls, state: Any, n_given: int) -> ColumnPlan:
+        """Return the plan of a saved state, after checking that it can be one."""
+        dates, left_out, day_first, monthly = (
+            tuple(state[name]) for name in ("dates", "left_out", "day_first", "monthly")
+        )
+        columns = (*dates, *left_out)
+        require(
+            all(type(column) is int and 0 <= column < n_given for column in columns)
+            and len(set(columns)) == len(columns)
+            and dates == tuple(sorted(dates))
+            and set(dates).issuperset(day_first + monthly),
+            "the columns",
+        )
+        return cls(dates, left_out, notes_from_state(state["notes"]), day_first, monthly)
+
+
+NO_PLAN = ColumnPlan()
+
+
+def plan_of(owner: Any) -> ColumnPlan:
+    """Return the column plan of an estimator or a reader of samples."""
+    plan: ColumnPlan = getattr(owner, ATTRIBUTE, NO_PLAN)
+    return plan
+
+
+def keep_plan(owner: Any, plan: ColumnPlan) -> None:
+    """Let a reader of samples know a plan; an empty one is none."""
+    vars(owner).pop(ATTRIBUTE, None)
+    if plan != NO_PLAN:
+        setattr(owner, ATTRIBUTE, plan)

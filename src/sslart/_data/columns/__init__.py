@@ -1,1 +1,0 @@
-"""Roles of columns: constants, dates, identifiers, free text, likely leaks, and copies."""

@@ -1,0 +1,248 @@
+"""Merging of encoders, scales, column plans and tables of several models; the order of models is irrelevant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sslart._data.columns import TOPICS, ColumnPlan
+from sslart._data.encoder import UNKNOWN, Category, Encoder, Feature, constant_places
+from sslart._data.ranks import RankScale, RankTable, same_scale, thinned
+from sslart._data.samples import Table
+from sslart._utils.arrays import FloatArray
+
+
+def joined_tables(tables: Sequence[Table]) -> Table:
+    """Return the samples of several tables with the same columns, one after the other."""
+    columns = sorted({column for table in tables for column in table.categories})
+    categories = {column: np.concatenate([categories_of(table, column) for table in tables]) for column in columns}
+    return Table(np.concatenate([table.values for table in tables]), categories, tables[0].names)
+
+
+def categories_of(table: Table, column: int) -> Any:
+    """Return the categories of a column; a table in which all of them are missing may not know it as categorical."""
+    return table.categories.get(column, np.full(len(table), None))
+
+
+def joined_plan(plans: Sequence[ColumnPlan], names: Sequence[str]) -> ColumnPlan:
+    """Return the plan of columns for the data of several models, the same in every order of them.
+
+    Parameters
+    ----------
+    plans : sequence of ColumnPlan
+    names : sequence of str
+        Names of the columns that the user gave.
+
+    Raises
+    ------
+    ValueError
+        If a column is read in one way by some models and in another by others.
+    """
+    for what, cure, of_plan in (
+        (
+            "holds dates in one part of the data and none in another",
+            "Give it the dtype datetime64 in all of them, such as by pandas.to_datetime",
+            [one.dates for one in plans],
+        ),
+        (
+            "has dates with the day before the month in one part of the data and after it in another",
+            "Write dates as year-month-day in all of them",
+            [one.day_first for one in plans],
+        ),
+        (
+            "is left out in one part of the data, as an identifier or free text, and learnt from in another",
+            "Drop it from all of them, or give it the pandas dtype 'category' in all",
+            [one.left_out for one in plans],
+        ),
+    ):
+        differ = sorted(set().union(*of_plan) - set(of_plan[0]).intersection(*of_plan))
+        if differ:
+            raise ValueError(f"Column {names[differ[0]]!r} {what}. {cure}.")
+    notes = sorted({note for one in plans for note in one.notes}, key=lambda note: (note.column, note.detail))
+    first_of = {(note.topic, note.column): note for note in reversed(notes)}
+    monthly = set(plans[0].monthly).intersection(*(one.monthly for one in plans))
+    return ColumnPlan(
+        plans[0].dates,
+        tuple(sorted(plans[0].left_out)),
+        tuple(sorted(first_of.values(), key=lambda note: (TOPICS.index(note.topic), note.column))),
+        tuple(sorted(plans[0].day_first)),
+        tuple(sorted(monthly)),
+    )
+
+
+Range = tuple[float, float]
+
+
+def joined_encoder(encoders: Sequence[Encoder], n_samples: Sequence[float], names: Sequence[str]) -> Encoder:
+    """Return an encoder for the samples of several, the same in every order of them.
+
+    Ranges reach from the lowest to the highest value, categories are those of all, sorted, and a feature that has shown
+    one value to each encoder, but not the same to all, varies. A feature that any has scaled by rank is so.
+
+    Parameters
+    ----------
+    encoders : sequence of Encoder
+        At least one, all of the same number of columns.
+    n_samples : sequence of float
+        How many samples each stands for: its share in scales by rank.
+    names : sequence of str
+        Names of the columns, for messages.
+    """
+    shown = [_ranges(one) for one in encoders]
+    categorical, undecided = _kinds(encoders, shown, names)
+    numeric = [Feature(column) for column in range(encoders[0].n_columns) if column not in categorical]
+    categories = [feature for ranges in shown for feature in ranges if feature.category is not None]
+    ranges = {feature: _joined_range(shown, feature, names) for feature in numeric}
+    ranges |= dict.fromkeys(sorted(categories, key=_feature_order), (0.0, 1.0))
+    scales = {feature: _joined_scale(encoders, shown, n_samples, feature) for feature in numeric}
+    limits = {column: encoders[0].undecided[column] for column in sorted(undecided)}
+    return _encoder(ranges, scales, categorical, limits)
+
+
+def _ranges(encoder: Encoder) -> dict[Feature, Range]:
+    """Return the range of each feature of an encoder, those that have shown one value only among them.
+
+    A column that is undecided has the range that it has if it is numeric.
+    """
+    ends = zip(encoder.lower.tolist(), encoder.upper.tolist(), strict=True)
+    ranges = {Feature(column): limits for column, limits in encoder.undecided.items()}
+    ranges |= dict(zip(encoder.features, ends, strict=True))
+    for feature, value in encoder.constant.items():
+        ranges[feature] = (0.0, 1.0) if feature.category is not None else (value, value)
+    return ranges
+
+
+def _kinds(
+    encoders: Sequence[Encoder], shown: Sequence[Mapping[Feature, Range]], names: Sequence[str]
+) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the categorical (or undecided) columns, and the columns undecided in all encoders."""
+    decided = frozenset[int]().union(*(one.categorical - one.undecided.keys() for one in encoders))
+    undecided = frozenset(encoders[0].undecided).intersection(*(one.undecided for one in encoders))
+    numbers = {
+        feature.column
+        for one, ranges in zip(encoders, shown, strict=True)
+        for feature, (lower, upper) in ranges.items()
+        if feature.category is None and lower <= upper and feature.column not in one.undecided
+    }
+    for column in sorted(decided & numbers):
+        raise ValueError(
+            f"Column {names[column]!r} is categorical in one part of the data and numeric in another. Give it the same "
+            "type in all of them: for a categorical column, the pandas dtype 'category', or strings or booleans."
+        )
+    return decided | undecided, undecided
+
+
+def _feature_order(feature: Feature) -> tuple[int, str, Category]:
+    return feature.column, type(feature.category).__name__, feature.category
+
+
+def _joined_range(shown: Sequence[Mapping[Feature, Range]], feature: Feature, names: Sequence[str]) -> Range:
+    lower, upper = _wider([ranges.get(feature, UNKNOWN) for ranges in shown])
+    if lower <= upper and upper - lower == np.inf:
+        raise ValueError(
+            f"Column {names[feature.column]!r} spans {lower:g} to {upper:g} over all parts of the data, wider than "
+            "double precision can hold: rescale it."
+        )
+    return lower, upper
+
+
+def _wider(ranges: Sequence[Range]) -> Range:
+    return min(lower for lower, _ in ranges), max(upper for _, upper in ranges)
+
+
+def _joined_scale(
+    encoders: Sequence[Encoder], shown: Sequence[Mapping[Feature, Range]], n_samples: Sequence[float], feature: Feature
+) -> RankTable | None:
+    known = []
+    for encoder, ranges, n in zip(encoders, shown, n_samples, strict=True):
+        lower, upper = ranges.get(feature, UNKNOWN)
+        if lower <= upper and feature.column not in encoder.undecided:
+            known.append(Shown(n, lower, upper, _scale_of(encoder, feature)))
+    return joined_table(known) if known else None
+
+
+def _scale_of(encoder: Encoder, feature: Feature) -> RankTable | None:
+    if encoder.ranks is None or feature not in encoder.features:
+        return None
+    return encoder.ranks.tables.get(encoder.features.index(feature))
+
+
+def _encoder(
+    ranges: Mapping[Feature, Range],
+    tables: Mapping[Feature, RankTable | None],
+    categorical: frozenset[int],
+    undecided: Mapping[int, Range],
+) -> Encoder:
+    """Return the encoder of features with these ranges, with those that have shown one value only aside."""
+    features = tuple(ranges)
+    lower, upper = np.array(list(ranges.values()), dtype=np.float64).reshape(-1, 2).T
+    aside = constant_places(features, lower, upper)
+    kept = np.flatnonzero(~aside)
+    places = {features[old]: new for new, old in enumerate(kept.tolist())}
+    scales = {places[feature]: table for feature, table in tables.items() if table is not None and feature in places}
+    return Encoder(
+        tuple(places),
+        categorical,
+        lower[kept],
+        upper[kept],
+        undecided,
+        {features[place]: upper.item(place) for place in np.flatnonzero(aside).tolist()},
+        RankScale(scales) if scales else None,
+    )
+
+
+STEP = 0.25  # of a sample: how far its own rank reaches to both sides at the ends of a distribution
+
+
+class Shown(NamedTuple):
+    """Statistics of one feature in a model: number of samples, range, and scale by rank."""
+
+    n_samples: float
+    lower: float
+    upper: float
+    table: RankTable | None
+
+
+def joined_table(models: Sequence[Shown]) -> RankTable | None:
+    """Return the scale of a feature over the samples of several models, the same in every order; None: none has one.
+
+    A position is the share of all samples that lie below. Where a model has no scale by rank, its samples count as
+    spread evenly over its range.
+
+    Parameters
+    ----------
+    models : sequence of Shown
+        Of the models that know a value of the feature.
+    """
+    if all(same_scale(one.table, models[0].table) for one in models):
+        return models[0].table
+    ordered = sorted(models, key=_shown_order)
+    values = np.unique(np.concatenate([_knots(one) for one in ordered]))
+    shares = sum((one.n_samples * _shares_below(one, values) for one in ordered), start=np.zeros(len(values)))
+    positions = (shares - shares[0]) / (shares[-1] - shares[0])
+    rises = np.append(True, np.diff(np.maximum.accumulate(positions)) > 0)
+    rises &= (positions < 1.0) | (values == values[-1])
+    return thinned(values[rises], positions[rises])
+
+
+def _shown_order(one: Shown) -> tuple[float, float, float, bytes]:
+    table = b"" if one.table is None else one.table.values.tobytes() + one.table.positions.tobytes()
+    return one.n_samples, one.lower, one.upper, table
+
+
+def _knots(one: Shown) -> FloatArray:
+    return np.array([one.lower, one.upper]) if one.table is None else one.table.values
+
+
+def _shares_below(one: Shown, values: FloatArray) -> FloatArray:
+    """Return the share of a model's samples below each value, counting half of those equal to it."""
+    knots = _knots(one)
+    if knots[0] == knots[-1]:
+        return np.where(values < knots[0], 0.0, np.where(values > knots[0], 1.0, 0.5))
+    inner = (values - knots[0]) / (knots[-1] - knots[0]) if one.table is None else one.table.at(values)
+    step = STEP / max(one.n_samples, 2.0)
+    shares = 2 * step + inner * (1.0 - 4 * step)
+    shares = np.where(values == knots[0], step, np.where(values == knots[-1], 1.0 - step, shares))
+    return np.where(values < knots[0], 0.0, np.where(values > knots[-1], 1.0, shares))

@@ -1,0 +1,191 @@
+"""Parameters of decisions: costs of wrong predictions, and the largest error among the answered samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sslart._data.samples import plain_value
+from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.text import list_text
+from sslart._utils.validation import check_number
+
+BALANCED = "balanced"
+SHOWN_CLASSES = 10  # in a message
+MAX_COST = 1e300  # a sum of many is still a number
+Costs = dict[tuple[Any, Any], float] | str  # by pairs (true class, predicted class), or BALANCED
+
+
+def check_costs(owner: str, given: Any) -> None:
+    """Raise a ValueError where `decision_costs` cannot be costs, whatever the classes are."""
+    if given is None or (isinstance(given, str) and given == BALANCED):
+        return
+    if isinstance(given, Mapping):
+        for pair, cost in given.items():
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise ValueError(
+                    f"decision_costs of {owner} has the key {pair!r}: each key must be a pair (true class, predicted "
+                    "class), as in {('ill', 'healthy'): 10}."
+                )
+            if not _is_number(cost):
+                raise ValueError(
+                    f"decision_costs of {owner} must be numbers, got {cost!r} for a sample of class {pair[0]!r} that "
+                    f"is predicted as {pair[1]!r}."
+                )
+        return
+    _matrix(owner, given)
+
+
+def cost_matrix(
+    owner: str, given: Any, classes: NDArray[Any], counts: Callable[[], NDArray[Any]] | None = None
+) -> FloatArray | None:
+    """Return `decision_costs` as a matrix, true × predicted in the order of the classes; None where there are none.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the estimator, for errors.
+    given : array-like of shape (n_classes, n_classes), dict from (true, predicted) to cost, "balanced" or None
+        In a dict, wrong predictions that it does not name cost 1, and right ones 0. With "balanced", the wrong
+        predictions of all samples of a class cost the same in sum for every class. Each class counts one label more
+        than it has: of few labels, the share of a rare class is not known well, and probabilities are careful.
+    classes : array
+        Sorted.
+    counts : callable or None
+        Returns how many labelled samples of each class were learnt. None: one of each, where costs are only checked.
+    """
+    check_costs(owner, given)
+    if given is None:
+        return None
+    if isinstance(given, str):
+        n = 1 + (np.zeros(len(classes)) if counts is None else counts())
+        return np.asarray((n.sum() / (len(n) * n))[:, None] * (1.0 - np.eye(len(n))))
+    if not isinstance(given, Mapping):
+        matrix = _matrix(owner, given)
+        if len(matrix) != len(classes):
+            raise ValueError(
+                f"decision_costs of {owner} has {len(matrix)} rows and columns, and the model {len(classes)} "
+                f"classes: {_listed(classes)}. Give one row for each true class and one column for each predicted "
+                "class in this order, or a dict from (true, predicted) to the cost."
+            )
+        return matrix
+    place = {label: index for index, label in enumerate(classes.tolist())}
+    costs = 1.0 - np.eye(len(classes))
+    for pair, cost in given.items():
+        names = [plain_value(name) for name in pair]
+        for name in names:
+            if name not in place or isinstance(name, bool) != (classes.dtype.kind == "b"):
+                raise ValueError(
+                    f"decision_costs of {owner} names the class {name!r}, which the model does not have. Its classes "
+                    f"are {_listed(classes)}; partial_fit(..., classes=...) announces classes that come later."
+                )
+        costs[place[names[0]], place[names[1]]] = float(cost)
+    return costs
+
+
+def expected_costs(proba: FloatArray, costs: FloatArray) -> FloatArray:
+    """Return the expected cost of predicting each class, shape (n_samples, n_classes).
+
+    Classes are added up one after the other, so that every program that does the same gets the same bits.
+    """
+    total = proba[:, :1] * costs[0]
+    for index in range(1, len(costs)):
+        total = total + proba[:, index : index + 1] * costs[index]
+    return np.asarray(total)
+
+
+def cheapest(proba: FloatArray, costs: FloatArray) -> IntArray:
+    """Return the class index of the lowest expected cost, the first on ties."""
+    return np.asarray(expected_costs(proba, costs).argmin(axis=1))
+
+
+def _matrix(owner: str, given: Any) -> FloatArray:
+    """Return a square matrix of finite numbers."""
+    try:
+        matrix = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        matrix = np.empty(0)
+    if (
+        matrix.ndim != 2
+        or matrix.shape[0] != matrix.shape[1]
+        or not len(matrix)
+        or not (np.abs(matrix) < MAX_COST).all()
+    ):
+        raise ValueError(
+            f"decision_costs of {owner} must be a square matrix of numbers, one row for each true class and one column "
+            "for each predicted class, or a dict from (true, predicted) to the cost, or 'balanced', or None; got "
+            f"{given!r}."
+        )
+    return matrix
+
+
+def _is_number(cost: Any) -> bool:
+    is_real = isinstance(cost, Real) and not isinstance(cost, bool | np.bool_)
+    return is_real and bool(abs(cost) < MAX_COST)
+
+
+def _listed(classes: NDArray[Any]) -> str:
+    return list_text([repr(label) for label in classes.tolist()], SHOWN_CLASSES)
+
+
+@dataclass(frozen=True)
+class ErrorLevels:
+    """The largest share of wrong predictions among the answered, in all or by predicted class.
+
+    Attributes
+    ----------
+    overall : float or None
+        For all predictions together.
+    by_class : tuple of (class index, float)
+        For the predictions of some classes, each class by itself.
+    """
+
+    overall: float | None
+    by_class: tuple[tuple[int, float], ...] = ()
+
+    def of_class(self, index: int) -> float | None:
+        """Return the level that holds for predictions of a class; None where there is none."""
+        return dict(self.by_class).get(index, self.overall)
+
+
+def check_max_error(owner: str, given: Any) -> None:
+    """Raise a ValueError where `max_error` cannot be one, whatever the classes are."""
+    if given is None:
+        return
+    if not isinstance(given, Mapping):
+        _check_level(owner, "max_error", given)
+        return
+    if not given:
+        raise ValueError(f"max_error of {owner} is an empty dict: name at least one class, or give None or a number.")
+    for name, level in given.items():
+        _check_level(owner, f"max_error[{name!r}]", level)
+
+
+def _check_level(owner: str, name: str, level: Any) -> float:
+    return check_number(owner, name, level, 0, 1, open_low=True)
+
+
+def error_levels(owner: str, given: Any, classes: NDArray[Any]) -> ErrorLevels | None:
+    """Return `max_error` by the indices of the sorted classes; None where there is none."""
+    check_max_error(owner, given)
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):
+        return ErrorLevels(float(given))
+    place = {(type(label), label): index for index, label in enumerate(classes.tolist())}
+    by_class = []
+    for name, level in given.items():
+        plain = plain_value(name)
+        if (type(plain), plain) not in place:
+            listed = list_text([repr(label) for label in classes.tolist()], SHOWN_CLASSES)
+            raise ValueError(
+                f"max_error of {owner} names the class {name!r}, which the model does not have. Its classes are "
+                f"{listed}."
+            )
+        by_class.append((place[type(plain), plain], float(level)))
+    return ErrorLevels(None, tuple(by_class))

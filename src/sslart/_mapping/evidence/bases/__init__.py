@@ -1,1 +1,0 @@
-"""Basis functions of evidence: one file per family. `families.py` registers them."""

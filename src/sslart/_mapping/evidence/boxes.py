@@ -1,0 +1,373 @@
+"""Boxes as basis functions: each is activated by a sample according to its distance.
+
+Three kinds: boxes over all features, over features weighted by their relevance, and over a few features each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse
+
+from sslart._art.algebra import multiply
+from sslart._art.backend import backend
+from sslart._mapping.evidence.basis import (
+    MARGIN,
+    Basis,
+    Family,
+    Term,
+    TermShape,
+    saved_coefficients,
+    saved_places,
+    saved_rank_weight,
+)
+from sslart._mapping.evidence.design import DesignMatrices, feature_means
+from sslart._mapping.evidence.settings import MANY_CLASSES, MAX_SETTING, MIN_SETTING, BasisSpec, FixedSettings
+from sslart._utils.arrays import FloatArray, IntArray, SingleArray
+from sslart._utils.cache import CachesValues
+from sslart._utils.parallel import stop_flag
+from sslart._utils.validation import check_number, require, saved_array
+
+WIDTH = 16  # boxes lie in blocks of so many
+N_SUBSPACES = 24  # random groups of features; see docs/evidence.md, Families
+BOXES_PER_SUBSPACE = 128  # the first boxes, as a prediction takes distances to those of all subspaces
+BOXES_PER_FEATURE = 15  # at most so many boxes times the features, or MIN_BOXES if those are more
+MIN_BOXES = 500  # that a basis may have, however few the features
+NEGLIGIBLE = 0.01  # change of a score: activations are at most 1, so boxes of so little weight in all are dropped
+
+
+@dataclass(frozen=True)
+class PackedBoxes:
+    """Boxes in blocks; the last block is filled up with boxes that no sample matters to.
+
+    Attributes
+    ----------
+    lower, upper : arrays of shape (n_blocks, n_features, WIDTH)
+        The sides; -inf and inf where no sample has reached the box.
+    n_boxes : int
+    """
+
+    lower: SingleArray
+    upper: SingleArray
+    n_boxes: int
+
+    @classmethod
+    def of(cls, lower: FloatArray, upper: FloatArray) -> PackedBoxes:
+        """Return boxes of shape (n_boxes, n_features); lower > upper on a side that no sample has reached."""
+        reached = lower <= upper
+        sides = np.where(reached, lower, -np.inf), np.where(reached, upper, np.inf)
+        return cls(_in_blocks(sides[0]), _in_blocks(sides[1]), len(lower))
+
+    def distances(self, samples: FloatArray) -> SingleArray:
+        """Return the L1 distance of each sample to each box, over the features that the sample has."""
+        distances = np.empty((len(samples), self.lower.shape[0] * WIDTH), dtype=np.float32)
+        samples = np.ascontiguousarray(samples, dtype=np.float32)
+        backend().measure(samples, self.lower, self.upper, distances, stop_flag())
+        return distances[:, : self.n_boxes]
+
+
+def padded(weights: FloatArray) -> SingleArray:
+    """Return weights of shape (..., n_boxes) with zeros for the boxes that fill up the last block."""
+    n = weights.shape[-1]
+    found = np.zeros((*weights.shape[:-1], n + -n % WIDTH), dtype=np.float32)
+    found[..., :n] = weights
+    return found
+
+
+def _in_blocks(sides: FloatArray) -> SingleArray:
+    by_feature = padded(sides.T)
+    n_features = len(by_feature)
+    return np.ascontiguousarray(by_feature.reshape(n_features, -1, WIDTH).transpose(1, 0, 2))
+
+
+@dataclass(frozen=True)
+class BoxGroup(CachesValues):
+    """Boxes over some features on one scale.
+
+    Attributes
+    ----------
+    rank_weight : float
+        Weight of the ranks in the scale: 0 none, 1 all.
+    features : array of int
+        The features that distances are measured in.
+    factors : array of length n_features
+        What a distance in each of them counts.
+    boxes : array of int
+        Indices of the boxes.
+    lower, upper : arrays of shape (n_boxes, n_features)
+        On that scale, times the factors.
+    """
+
+    rank_weight: float
+    features: IntArray
+    factors: FloatArray
+    boxes: IntArray
+    lower: FloatArray
+    upper: FloatArray
+
+    def select_features(self, samples: FloatArray) -> FloatArray:
+        """Return samples, given on the scale, in the features of the group, times the factors."""
+        return samples[:, self.features] * self.factors
+
+    @cached_property
+    def packed(self) -> PackedBoxes:
+        """The boxes as the backend takes them, packed once."""
+        return PackedBoxes.of(self.lower, self.upper)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state.pop("packed", None)
+        return state
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the boxes as plain values and arrays."""
+        names = ("rank_weight", "features", "factors", "boxes", "lower", "upper")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], shape: TermShape) -> BoxGroup:
+        """Return the boxes of a saved state, after checking that they can be some."""
+        features = saved_places(state, "features", None, shape.n_features)
+        n = len(features)
+        factors = saved_array(state, "factors", np.float64, n, low=0, high=shape.n_features + MARGIN)
+        boxes = saved_places(state, "boxes", None, shape.n_boxes)
+        sides = (
+            saved_array(state, name, np.float64, len(boxes), n, low=-MARGIN, high=shape.n_features + MARGIN)
+            for name in ("lower", "upper")
+        )
+        return cls(saved_rank_weight(state), features, factors, boxes, *sides)
+
+    def only(self, kept: IntArray) -> BoxGroup:
+        """Return the group with some of its boxes."""
+        return replace(self, boxes=self.boxes[kept], lower=self.lower[kept], upper=self.upper[kept])
+
+
+@dataclass(frozen=True)
+class BoxTerm(Term):
+    """A group of boxes with weights.
+
+    Attributes
+    ----------
+    group : BoxGroup
+    bandwidth : float
+        τ at level 0; it halves from level to level.
+    weights : array of shape (n_levels, n_classes, n_boxes)
+    """
+
+    kind: ClassVar[str] = "boxes"
+    group: BoxGroup
+    bandwidth: float
+    weights: FloatArray
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the term as plain values and arrays."""
+        return {"group": self.group.to_state(), "bandwidth": self.bandwidth, "weights": self.weights}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
+        """Return the term of a saved state, after checking that it can be one."""
+        group = BoxGroup.from_state(state["group"], shape)
+        bandwidth = check_number("a term", "bandwidth", state["bandwidth"], MIN_SETTING, MAX_SETTING)
+        weights = saved_coefficients(state, "weights", None, shape.n_classes, len(group.boxes))
+        require(len(weights), "the weights")
+        return cls(group, bandwidth, weights)
+
+    @property
+    def rank_weight(self) -> float:  # type: ignore[override]
+        """Weight of the ranks in the scale."""
+        return self.group.rank_weight
+
+    @property
+    def rate(self) -> float:
+        """Decay rate of the activation exp(−rate · distance)."""
+        return 1.0 / (self.bandwidth * len(self.group.features))
+
+    def add_to(self, scorer: Any) -> None:
+        """Add the boxes to a scorer of the backend."""
+        group, packed = self.group, self.group.packed
+        scorer.add_boxes(
+            group.rank_weight,
+            group.features,
+            group.factors,
+            packed.lower,
+            packed.upper,
+            self.rate,
+            padded(self.weights),
+        )
+
+    @classmethod
+    def combined(cls, terms: list[Self]) -> list[Self]:
+        """Return one term per group, with a level for each bandwidth, halving; without negligible boxes."""
+        by_group: dict[int, list[Self]] = {}
+        for term in terms:
+            by_group.setdefault(id(term.group), []).append(term)
+        found = []
+        for same in by_group.values():
+            widest = max(term.bandwidth for term in same)
+            levels = [round(np.log2(widest / term.bandwidth)) for term in same]
+            weights = np.zeros((max(levels) + 1, *same[0].weights.shape[1:]))
+            for level, term in zip(levels, same, strict=True):
+                weights[level] += term.weights[0]
+            found.append(cls(same[0].group, widest, weights).pruned())
+        return [term for term in found if len(term.group.boxes)]
+
+    def mixed(self, weights: FloatArray) -> Self:
+        """Return the boxes with weights that are mixed over the classes."""
+        return replace(self, weights=multiply(np.repeat(weights.T[None], len(self.weights), axis=0), self.weights))
+
+    def pruned(self) -> Self:
+        """Return the term without the boxes that together change no score by more than is negligible."""
+        largest = np.abs(self.weights).sum(axis=0).max(axis=0)
+        order = np.argsort(largest, kind="stable")
+        n_dropped = int(np.searchsorted(np.cumsum(largest[order]), NEGLIGIBLE, side="right"))
+        kept = np.sort(order[n_dropped:])
+        return replace(self, group=self.group.only(kept), weights=self.weights[:, :, kept])
+
+    def inside_contributions(self) -> tuple[IntArray, FloatArray]:
+        """Return the score that each box adds at full activation."""
+        return self.group.boxes, self.weights.sum(axis=0).T
+
+
+class BoxBasis(Basis):
+    """Boxes of one or more groups."""
+
+    def __init__(
+        self,
+        spec: BasisSpec,
+        groups: list[BoxGroup],
+        distances: list[SingleArray],
+        sample_weights: FloatArray | None = None,
+    ) -> None:
+        activations = np.concatenate(distances, axis=1, dtype=np.float64)
+        widths = [spec.bandwidth * len(group.features) for group in groups]
+        activations /= -np.repeat(widths, [len(group.boxes) for group in groups])
+        super().__init__(spec, np.exp(activations, out=activations), sample_weights)
+        self.groups = groups
+
+    def terms(self, weights: FloatArray) -> list[Term]:
+        """Return a term per group."""
+        terms: list[Term] = []
+        start = 0
+        for group in self.groups:
+            own = weights[start : start + len(group.boxes)]
+            terms.append(BoxTerm(group, self.spec.bandwidth, own.T[None]))
+            start += len(group.boxes)
+        return terms
+
+
+class BoxFamily(Family):
+    """Boxes over all features."""
+
+    kind: ClassVar[str] = "box"
+    name: ClassVar[str] = "box"
+    term: ClassVar[type[Term]] = BoxTerm
+
+    def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
+        """Return every bandwidth on every scale."""
+        return [BasisSpec(self.kind, scale, width) for scale in fixed.rank_weights for width in fixed.bandwidths]
+
+    def basis(self, spec: BasisSpec, design: DesignMatrices) -> BoxBasis:
+        """Return the activations of the boxes; distances are measured once per scale."""
+        groups, distances = design.get_or_compute((self.kind, spec.rank_weight), lambda: self._measured(spec, design))
+        return BoxBasis(spec, groups, distances, design.labelled.ridge_weights)
+
+    def _measured(self, spec: BasisSpec, design: DesignMatrices) -> tuple[list[BoxGroup], list[SingleArray]]:
+        groups = self.groups(spec.rank_weight, design)
+        samples = design.samples_on(spec.rank_weight)
+        return groups, [group.packed.distances(group.select_features(samples)) for group in groups]
+
+    def groups(self, rank_weight: float, design: DesignMatrices) -> list[BoxGroup]:
+        """Return the boxes as one group over all features."""
+        some = _first_boxes(design)
+        lower, upper = design.boxes_on(rank_weight, len(some))
+        factors = self.factors(rank_weight, design)
+        return [BoxGroup(rank_weight, np.arange(design.n_features), factors, some, lower * factors, upper * factors)]
+
+    def factors(self, rank_weight: float, design: DesignMatrices) -> FloatArray:
+        """Return the weight of each feature in the distance."""
+        return np.ones(design.n_features)
+
+
+class RelevantFamily(BoxFamily):
+    """Boxes over all features, with each feature weighted by its share in explaining the labels."""
+
+    kind: ClassVar[str] = "relevant"
+    name: ClassVar[str] = "relevant"
+    uses_labels: ClassVar[bool] = True
+    gains_from_labels: ClassVar[bool] = True
+    is_costly: ClassVar[bool] = True  # a third of a choice, as each fold has distances of its own
+
+    def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
+        """Return every second bandwidth on the middle scale."""
+        widths = fixed.bandwidths[1::2] or fixed.bandwidths
+        return [BasisSpec(self.kind, fixed.middle_rank_weight, width) for width in widths]
+
+    def factors(self, rank_weight: float, design: DesignMatrices) -> FloatArray:
+        """Return a factor per feature, mean one: the root of the variance that the classes explain, corrected."""
+        known = design.known_labels
+        samples, classes, weights = (
+            design.samples_on(rank_weight)[known],
+            design.labelled.classes[known],
+            design.labelled.row_weights[known],
+        )
+        samples = np.where(np.isnan(samples), feature_means(samples, weights), samples)
+        n, n_classes = weights.sum(), int(classes.max(initial=0)) + 1
+        sizes, mean = np.bincount(classes, weights), (weights[:, None] * samples).sum(axis=0) / max(n, 1e-9)
+        means = _sums_by_class(samples, classes, weights, n_classes) / np.maximum(sizes, 1e-9)[:, None]
+        between = (sizes[:, None] * (means - mean) ** 2).sum(axis=0)
+        total = (weights[:, None] * (samples - mean) ** 2).sum(axis=0) + 1e-9
+        explained = 1.0 - (1.0 - between / total) * (n - 1) / max(n - n_classes, 1)
+        root = np.sqrt(np.maximum(explained, 0.0))
+        root += 0.1 * (root.max() + 0.01)
+        return np.asarray(root * len(root) / root.sum())
+
+
+def _sums_by_class(samples: FloatArray, classes: IntArray, weights: FloatArray, n_classes: int) -> FloatArray:
+    """Return the weighted sum of the samples of each class, one sample added after another."""
+    if n_classes > MANY_CLASSES:
+        of_class = scipy.sparse.csr_array((weights, (np.arange(len(classes)), classes)), (len(classes), n_classes))
+        return np.asarray(of_class.T @ samples)
+    return multiply(np.eye(n_classes)[classes].T * weights, samples)  # of few classes, at a tenth of the time
+
+
+class SubspaceFamily(BoxFamily):
+    """Boxes over a few features each, drawn at random."""
+
+    kind: ClassVar[str] = "subspace"
+    name: ClassVar[str] = "subspace"
+
+    def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
+        """Return the middle bandwidths on the middle scale."""
+        return [BasisSpec(self.kind, fixed.middle_rank_weight, width) for width in fixed.middle_bandwidths]
+
+    def applies(self, design: DesignMatrices) -> bool:
+        """Return True if there are more than two features, so that subspaces differ from the whole space."""
+        return design.n_features > 2
+
+    def groups(self, rank_weight: float, design: DesignMatrices) -> list[BoxGroup]:
+        """Return a group per subspace."""
+        some = _first_boxes(design)[:BOXES_PER_SUBSPACE]
+        lower, upper = design.boxes_on(rank_weight, len(some))
+        return [
+            BoxGroup(rank_weight, features, np.ones(len(features)), some, lower[:, features], upper[:, features])
+            for features in self._subspaces(design)
+        ]
+
+    @staticmethod
+    def _subspaces(design: DesignMatrices) -> list[IntArray]:
+        random = np.random.RandomState(design.labelled.seed)
+        n_features = design.n_features
+        most = int(np.sqrt(n_features)) + 2
+        return [
+            np.sort(random.choice(n_features, min(random.randint(2, most + 1), n_features), replace=False))
+            for _ in range(N_SUBSPACES)
+        ]
+
+
+def _first_boxes(design: DesignMatrices) -> IntArray:
+    """Return the indices of the boxes used: boxes with labels first, then the largest."""
+    most = max(MIN_BOXES, BOXES_PER_FEATURE * design.n_features, design.boxes.n_wanted)
+    return np.arange(min(len(design.boxes.lower), most))

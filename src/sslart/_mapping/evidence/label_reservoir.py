@@ -1,0 +1,302 @@
+"""Reservoir sampling of labelled samples; the result does not depend on how a stream is split into calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sslart._art.backend import row_keys
+from sslart._data.joining import categories_of, joined_tables
+from sslart._data.labels import MAX_WEIGHT, MIN_WEIGHT
+from sslart._data.samples import Table, is_category
+from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
+from sslart._utils.arrays import FloatArray, IntArray, KeyArray, keys_of_numbers, mixed
+from sslart._utils.validation import MAX_COUNT, WITHOUT_SAMPLES, require, saved_array, saved_whole
+
+MAX_CHUNKS = 32  # one per call that learns; more are joined into one
+ARRAYS = ("codes", "numbers", "weights", "groups", "blocks", "keys", "times")
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Labelled samples that a model keeps.
+
+    Attributes
+    ----------
+    table : Table
+    codes : array of int
+        Class codes.
+    numbers : array of int
+        Place of each label among all that there have been, ascending.
+    weights : array
+    groups : array of int
+        Keys of the groups; 0 for a label without one.
+    blocks : array of int
+        In which block a label had part in a choice of settings.
+    keys : array of uint64
+        Random keys: of too many labels, those with the lowest stay.
+    times : array of int
+        Place of each label among all samples, labelled or not.
+    """
+
+    table: Table
+    codes: IntArray
+    numbers: IntArray
+    weights: FloatArray
+    groups: IntArray
+    blocks: IntArray
+    keys: KeyArray
+    times: IntArray
+
+    def __getitem__(self, rows: IntArray) -> Chunk:
+        return Chunk(self.table[rows], *(getattr(self, name)[rows] for name in ARRAYS))
+
+
+@dataclass(frozen=True)
+class LabelReservoir:
+    """Labelled samples in the user's units. Immutable: new labels make a new reservoir.
+
+    Attributes
+    ----------
+    chunks : tuple of Chunk
+    n_seen : int
+        How many labels there have been.
+    """
+
+    chunks: tuple[Chunk, ...] = ()
+    n_seen: int = 0
+
+    def __len__(self) -> int:
+        return sum(len(chunk.codes) for chunk in self.chunks)
+
+    def adding(
+        self,
+        table: Table,
+        codes: IntArray,
+        max_labels: int,
+        seed: int,
+        *,
+        weights: FloatArray | None = None,
+        groups: IntArray | None = None,
+        times: IntArray | None = None,
+    ) -> LabelReservoir:
+        """Add samples to the reservoir; above `max_labels`, those with the lowest random keys stay.
+
+        `weights` are one each by default; `groups` are keys, 0 for none; `times` are numbers of samples, those of the
+        labels by default.
+        """
+        if not len(codes):
+            return self
+        numbers = self.n_seen + np.arange(len(codes))
+        weights = np.ones(len(codes)) if weights is None else weights
+        groups = np.zeros(len(codes), dtype=np.int64) if groups is None else groups
+        keys = mixed(keys_of_numbers(numbers, seed) ^ row_keys(table))  # other ones in a model of other samples
+        times = numbers if times is None else times
+        added = Chunk(table, codes, numbers, weights, groups, np.full(len(codes), NO_BLOCK), keys, times)
+        return LabelReservoir((*self.chunks, added), self.n_seen + len(codes))._limited(max_labels)
+
+    def followed_by(self, later: LabelReservoir, max_labels: int) -> LabelReservoir:
+        """Return the reservoir with labels that came after it; of too many those with the lowest keys stay."""
+        return LabelReservoir((*self.chunks, *later.chunks), later.n_seen)._limited(max_labels)
+
+    def _limited(self, max_labels: int) -> LabelReservoir:
+        if len(self) <= max_labels and len(self.chunks) <= MAX_CHUNKS:
+            return self
+        whole = self.whole()
+        if len(whole.codes) > max_labels:
+            whole = whole[np.sort(np.argsort(whole.keys, kind="stable")[:max_labels])]
+        return LabelReservoir((whole,), self.n_seen)
+
+    def later_by(self, n_samples: int) -> LabelReservoir:
+        """Return the labels with times shifted by `n_samples`, as if that many samples had preceded them."""
+        chunks = (replace(chunk, times=chunk.times + n_samples) for chunk in self.chunks)
+        return LabelReservoir(tuple(chunks), self.n_seen)
+
+    def times(self) -> IntArray:
+        """Return the places of the labels kept among all samples."""
+        return np.concatenate([np.empty(0, dtype=np.int64), *(chunk.times for chunk in self.chunks)])
+
+    def last(self, n_labels: int) -> Chunk:
+        """Return the last labels."""
+        if self.chunks and len(self.chunks[-1].codes) == n_labels:
+            return self.chunks[-1]
+        n_chunks = 1
+        while sum(len(chunk.codes) for chunk in self.chunks[-n_chunks:]) < n_labels:
+            n_chunks += 1
+        tail = LabelReservoir(self.chunks[-n_chunks:], self.n_seen).whole()
+        return tail[np.arange(len(tail.codes) - n_labels, len(tail.codes))]
+
+    def since(self, time: float) -> LabelReservoir:
+        """Return the labels of samples from a number on."""
+        whole = self.whole()
+        kept = np.flatnonzero(whole.times >= time)
+        return self if len(kept) == len(whole.codes) else LabelReservoir((whole[kept],), self.n_seen)
+
+    @classmethod
+    def joined(cls, reservoirs: Sequence[LabelReservoir], codes: Sequence[IntArray], max_labels: int) -> LabelReservoir:
+        """Merge the labels of several models as if they had been interleaved evenly; the order of models is irrelevant.
+
+        Of too many labels those stay whose random keys are lowest: a fair sample of all that there have been.
+
+        Parameters
+        ----------
+        reservoirs : sequence of LabelReservoir
+        codes : sequence of arrays
+            The new code of each class code of each model.
+        max_labels : int
+        """
+        known = [(one, new) for one, new in zip(reservoirs, codes, strict=True) if len(one)]
+        if not known:
+            return cls()
+        wholes = [one.whole() for one, _ in known]
+        recoded = tuple(replace(whole, codes=new[whole.codes]) for whole, (_, new) in zip(wholes, known, strict=True))
+        n_seen = sum(one.n_seen for one, _ in known)
+        places = np.concatenate([chunk.numbers / one.n_seen for chunk, (one, _) in zip(recoded, known, strict=True)])
+        both = cls(recoded, n_seen).whole()
+        both = replace(both, blocks=np.full(len(both.codes), NO_BLOCK))
+        contents = row_keys(both.table)
+        kept = np.lexsort((both.groups, both.weights, both.codes, contents, both.keys))[:max_labels]
+        kept = kept[np.argsort(places[kept], kind="stable")]
+        numbers = np.floor(places[kept] * n_seen).astype(np.int64)
+        rank = np.arange(len(kept))
+        numbers = np.maximum.accumulate(numbers - rank) + rank  # ascending: no two labels have one number
+        numbers = np.minimum(numbers, n_seen - len(kept) + rank)
+        return cls((replace(both[kept], numbers=numbers),), n_seen)
+
+    def with_columns(self, n_columns: int) -> LabelReservoir:
+        """Return the reservoir with `n_columns` further columns, missing in all stored samples."""
+        chunks = (
+            replace(
+                chunk,
+                table=Table(
+                    np.pad(chunk.table.values, ((0, 0), (0, n_columns)), constant_values=np.nan), chunk.table.categories
+                ),
+            )
+            for chunk in self.chunks
+        )
+        return LabelReservoir(tuple(chunks), self.n_seen)
+
+    def of_columns(self, categorical: frozenset[int]) -> LabelReservoir:
+        """Return the reservoir with these columns as the categorical ones.
+
+        A column may have been without a value, and so without a kind, in samples that came before.
+        """
+        if all(chunk.table.categories.keys() == categorical for chunk in self.chunks):
+            return self
+        chunks = []
+        for chunk in self.chunks:
+            own = {column: categories_of(chunk.table, column) for column in sorted(categorical)}
+            chunks.append(replace(chunk, table=replace(chunk.table, categories=own)))
+        return LabelReservoir(tuple(chunks), self.n_seen)
+
+    def whole(self) -> Chunk:
+        """Return all that is kept, in the order in which it came."""
+        arrays = (np.concatenate([getattr(chunk, name) for chunk in self.chunks]) for name in ARRAYS)
+        return Chunk(joined_tables([chunk.table for chunk in self.chunks]), *arrays)
+
+    def with_blocks(self, blocks: IntArray) -> LabelReservoir:
+        """Return the reservoir with the block of each label kept, in which it had part in a choice of settings."""
+        return LabelReservoir((replace(self.whole(), blocks=blocks),), self.n_seen)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the reservoir as plain values."""
+        whole = self.whole()
+        return {
+            "values": whole.table.values,
+            "categories": {str(column): list(values) for column, values in whole.table.categories.items()},
+            **{name: getattr(whole, name) for name in ARRAYS},
+            "keys": whole.keys.view(np.int64),
+            "n_seen": self.n_seen,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], n_columns: int, n_classes: int) -> LabelReservoir:
+        """Return the reservoir of a saved state, after checking that it can be one."""
+        values = saved_array(state, "values", np.float64, None, n_columns)
+        n = len(values)
+        categories = {int(column): np.array([*given], dtype=object) for column, given in state["categories"].items()}
+        codes = saved_array(state, "codes", np.int64, n, low=0, high=n_classes - 1)
+        numbers = saved_array(state, "numbers", np.int64, n, low=0, high=MAX_COUNT)
+        n_seen = saved_whole(state, "n_seen", 1, MAX_COUNT)
+        weights = saved_array(state, "weights", np.float64, n, low=MIN_WEIGHT, high=MAX_WEIGHT)
+        groups = saved_array(state, "groups", np.int64, n)
+        blocks = saved_array(state, "blocks", np.int64, n, low=NO_BLOCK, high=N_BLOCKS - 1)
+        keys = saved_array(state, "keys", np.int64, n).view(np.uint64)
+        times = saved_array(state, "times", np.int64, n, low=0, high=MAX_COUNT)
+        require(n and not np.isinf(values).any(), "the labelled samples")
+        require((np.diff(numbers) > 0).all() and numbers[-1] < n_seen, "the numbers of the labels")
+        for column, given in categories.items():
+            fits = given.shape == (n,) and 0 <= column < n_columns and np.isnan(values[:, column]).all()
+            require(fits and all(is_category(one) for one in given), "the categories of labelled samples")
+        return cls((Chunk(Table(values, categories), codes, numbers, weights, groups, blocks, keys, times),), n_seen)
+
+
+class AbsentLabels(LabelReservoir):
+    """As many labelled samples as a model had before it was saved without them; all that needs them is refused.
+
+    Parameters
+    ----------
+    n_kept, n_seen : int
+        How many were kept, and how many there had been.
+    numbers : array of int of length n_kept, or None
+        A number for each sample, in an ensemble: the same for equal samples, also in other members. None: their places.
+    """
+
+    n_kept: int
+    numbers: IntArray | None
+
+    def __init__(self, n_kept: int, n_seen: int, numbers: IntArray | None = None) -> None:
+        vars(self).update(n_kept=n_kept, n_seen=n_seen, numbers=numbers)
+
+    @property
+    def chunks(self) -> tuple[Chunk, ...]:
+        """No samples: a ValueError that names the remedy."""
+        raise ValueError(WITHOUT_SAMPLES)
+
+    def __len__(self) -> int:
+        return self.n_kept
+
+    def __repr__(self) -> str:
+        return f"AbsentLabels({len(self)}, {self.n_seen})"
+
+    def stand_ins(self) -> Table:
+        """Return the number of each sample in its place."""
+        return Table((np.arange(len(self)) if self.numbers is None else self.numbers).astype(np.float64)[:, None], {})
+
+    def followed_by(self, later: LabelReservoir, max_labels: int) -> LabelReservoir:
+        """Return as many absent labels as there are with those that came after them."""
+        numbers = self.numbers
+        if numbers is not None and isinstance(later, AbsentLabels) and later.numbers is not None:
+            numbers = np.concatenate([numbers, later.numbers])
+        return AbsentLabels(len(self) + len(later), later.n_seen, numbers)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the numbers."""
+        return {"n_kept": len(self), "n_seen": self.n_seen, "numbers": self.numbers}
+
+
+def labels_of(state: dict[str, Any] | None, n_columns: int, n_classes: int) -> LabelReservoir:
+    """Return the labelled samples of a saved state, or that they are absent, after checking it."""
+    if state is None:
+        return LabelReservoir()
+    if "n_kept" not in state:
+        return LabelReservoir.from_state(state, n_columns, n_classes)
+    n_seen = saved_whole(state, "n_seen", 1, MAX_COUNT)
+    n_kept, numbers = saved_whole(state, "n_kept", 1, n_seen), None
+    if state["numbers"] is not None:
+        numbers = saved_array(state, "numbers", np.int64, n_kept, low=0, high=MAX_COUNT)
+    return AbsentLabels(n_kept, n_seen, numbers)
+
+
+def identities(tables: Sequence[Table]) -> list[IntArray]:
+    """Return a number for each sample of several tables: the same for samples that agree in every value."""
+    found: dict[Any, int] = {}
+    numbers = []
+    for table in tables:
+        categories = [table.categories[column] for column in sorted(table.categories)]
+        keys = [(values.tobytes(), *own) for values, *own in zip(table.values, *categories, strict=True)]
+        numbers.append(np.array([found.setdefault(key, len(found)) for key in keys], dtype=np.int64))
+    return numbers

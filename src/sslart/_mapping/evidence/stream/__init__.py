@@ -1,1 +1,0 @@
-"""Evidence mapping on streams: the schedule of selections, and the updates in between."""

@@ -1,0 +1,653 @@
+"""Streams: when settings are chosen anew, and updates by the labels in between.
+
+Each label is a rank-one update of a ridge regression. With a half-life, what was learnt before counts less with every
+sample. Several half-lives may compete: each has a regression of its own, and the errors that they make for the labels,
+before they learn them, decide what each counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from sslart._art.algebra import Cholesky, multiply
+from sslart._art.backend import backend
+from sslart._data.labels import UNLABELLED, Labels
+from sslart._data.samples import Table
+from sslart._mapping.base import Effort
+from sslart._mapping.evidence.basis import Term, TermShape, saved_coefficients
+from sslart._mapping.evidence.boxes import BoxGroup, BoxTerm
+from sslart._mapping.evidence.design import RankScaler, places_in_class
+from sslart._mapping.evidence.families import LinearTerm, family_of, mixture_of
+from sslart._mapping.evidence.label_reservoir import LabelReservoir, labels_of
+from sslart._mapping.evidence.readout import Around, Readout, Solution
+from sslart._mapping.evidence.settings import HALF_LIVES, EvidenceSettings, Mixture
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.cache import CachesValues, changed
+from sslart._utils.parallel import stop_flag
+from sslart._utils.validation import MAX_COUNT, check_number, require, saved_array, saved_whole
+
+if TYPE_CHECKING:
+    from sslart._mapping.evidence.mapping import EvidenceMapping
+
+FIRST_SAMPLE = 64  # before it, labels alone decide
+GROWTH = 3  # of samples since the last choice; below it labels decide, which then mostly have doubled
+GAP, MIN_GAP = 0.72, 4000  # between two choices at most: in half-lives, but no fewer samples, as a choice takes time
+LONG = 20_000  # samples, from which on choices are rare enough to be careful
+FEW = 64  # labels, up to which each one counts much: half as many choices cost 0.6 points at 1 % labels
+MAX_UPDATE_BOXES = 128  # an update costs the square of the number of functions
+MAX_FEATURES = 128  # of more, none has a trend of its own
+RANK_WEIGHT = 0.5
+BANDWIDTH = 0.125
+MIDDLE = 0.5
+RIDGE = 0.1
+RIDGE_OF_SCORES = 1.0
+N_PARTS = 2  # of the functions: all, and those without boxes
+MAX_FORGOTTEN = 8.0  # by one label, over the number of functions
+MEMORY = 100.0  # half-life of errors, in labels
+KEPT = 2.0 ** (-1.0 / MEMORY)
+SHARPNESS = 2.0  # of the competition
+HANDICAP = 1.0  # of each half-life against the next longer one, before labels decide
+TOLERANCE = 0.5  # standard errors within which the longest half-life is taken
+MIN_SHARE = 1 / 16  # of a label that takes part in a choice, of what it counted at first
+MIN_LABELS = 30  # that a choice with a half-life needs, older ones counting less
+# Labels in a choice in a stream. A quick one tries candidates on all of them (`MAX_TRIED` of selection), and what it
+# has tried is the regression. 500 took three times as long, as they were learnt once more, and predicted no better.
+MAX_USED = {Effort.NONE: None, Effort.QUICK: 250, Effort.CAREFUL: 10_000}
+MAX_STARTING = 128  # labels that updates start from where none is forgotten, so that later ones count after a drift
+MIN_OF_CLASS = 5  # of these, of each class that has as many: where classes are many, more labels take part
+MAX_KNOWN = 8  # settings of `fit` that are tried in a stream
+
+
+def choosing_rows(
+    codes: IntArray,
+    n_classes: int,
+    n_labels: int,
+    n_samples: int,
+    n_chosen: int,
+    half_life: float,
+    max_labels: int,
+) -> IntArray:
+    """Return the rows of a stream after which settings are chosen.
+
+    That is where a class comes for the first time, where labels are 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256,
+    ..., and where samples are three times as many as at the choice before. With a half-life, samples are no further
+    apart than a part of it, or 4,000. Labels are no further apart than half of those that are kept.
+
+    Parameters
+    ----------
+    codes : array of length n_samples
+        Class codes in the order of their first labels, -1 where unlabelled.
+    n_classes, n_labels, n_samples : int
+        How many there have been before.
+    n_chosen : int
+        How many samples there had been at the last choice.
+    half_life : float
+        In samples; infinite where nothing is forgotten.
+    max_labels : int
+        How many labels are kept.
+    """
+    labels_apart = max(max_labels // 2, 1)
+    samples_apart = np.inf if half_life == np.inf else max(round(GAP * half_life), MIN_GAP)
+    if len(codes) == 1:  # plain numbers cost less than arrays
+        code = codes.item(0)
+        is_choice = code != UNLABELLED and (code >= n_classes or _has_grown(n_labels + 1, labels_apart))
+        is_choice = is_choice or (n_labels > 0 and n_samples + 1 == _next_number(n_chosen, samples_apart))
+        return np.zeros(int(is_choice), dtype=np.int64)
+    known = codes != UNLABELLED
+    labels = n_labels + np.cumsum(known)
+    newest = np.maximum.accumulate(np.concatenate([[n_classes - 1], codes]))[:-1]
+    by_labels = n_samples + 1 + np.flatnonzero((codes > newest) | (known & _is_choice(labels, labels_apart)))
+    numbers: list[int] = []
+    last = n_chosen if n_labels else None  # the first label leads to the first choice
+    for number in [*by_labels.tolist(), n_samples + len(codes) + 1]:
+        while last is not None and (due := _next_number(last, samples_apart)) < number:
+            numbers.append(due)
+            last = due
+        numbers.append(number)
+        last = number
+    return np.array(numbers[:-1], dtype=np.int64) - n_samples - 1
+
+
+def _next_number(last: int, longest: float) -> int:
+    """Return after how many samples settings are chosen again, where labels lead to no choice before."""
+    return int(max(FIRST_SAMPLE, min(GROWTH * last, last + longest), last + 1))
+
+
+def _is_growth(numbers: IntArray) -> BoolArray:
+    """Return a mask of numbers of the form 2ᵏ or 3 · 2ᵏ, from 2 on."""
+    thirds = numbers // 3
+    power, half_more = ((n > 0) & (n & (n - 1) == 0) for n in (numbers, thirds))
+    return np.asarray((numbers > 1) & (power | ((numbers % 3 == 0) & half_more)))
+
+
+def _is_choice(numbers: IntArray, longest: int) -> BoolArray:
+    """Return a mask of numbers at which settings are chosen; `longest`: the largest distance between two."""
+    is_power = numbers & (numbers - 1) == 0
+    is_growth = np.where(numbers <= FEW, _is_growth(numbers), is_power)
+    return np.where(numbers < 2 * longest, is_growth, numbers % longest == 0)
+
+
+def _has_grown(number: int, longest: int) -> bool:
+    """Return the result of `_is_choice` for a single number."""
+    if number >= 2 * longest:
+        return number % longest == 0
+    third = number // 3 if number % 3 == 0 and number <= FEW else 0
+    return number > 1 and (number & (number - 1) == 0 or (third > 0 and third & (third - 1) == 0))
+
+
+@dataclass(frozen=True)
+class UpdateBasis:
+    """The scores by the last choice of settings, the first boxes, a constant, and a trend in each feature.
+
+    Attributes
+    ----------
+    scaler : RankScaler
+    group : BoxGroup
+    n_classes : int
+    """
+
+    scaler: RankScaler
+    group: BoxGroup
+    n_classes: int
+    _packed: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, readout: Readout, lower: FloatArray, upper: FloatArray) -> UpdateBasis:
+        """Return the functions that go with a readout; `lower` and `upper`: corners of its boxes."""
+        lower, upper = lower[:MAX_UPDATE_BOXES], upper[:MAX_UPDATE_BOXES]
+        n_boxes, n_features = lower.shape
+        reached = lower <= upper
+        low, high = (readout.scaler.blend(side, RANK_WEIGHT) for side in (lower, upper))
+        corners = np.where(reached, low, lower), np.where(reached, high, upper)
+        group = BoxGroup(RANK_WEIGHT, np.arange(n_features), np.ones(n_features), np.arange(n_boxes), *corners)
+        return cls(readout.scaler, group, len(readout.bias))
+
+    @property
+    def _n_trends(self) -> int:
+        n_features = len(self.group.features)
+        return n_features if n_features <= MAX_FEATURES else 0
+
+    @property
+    def n_functions(self) -> int:
+        """Number of functions."""
+        return self.n_classes + len(self.group.boxes) + 1 + self._n_trends
+
+    @cached_property
+    def ridges(self) -> FloatArray:
+        """λ of each function."""
+        return np.repeat([RIDGE_OF_SCORES, RIDGE], [self.n_classes, self.n_functions - self.n_classes])
+
+    @cached_property
+    def parts(self) -> tuple[IntArray, ...]:
+        """Functions of each regression: all functions, and all but those of boxes."""
+        every = np.arange(self.n_functions)
+        return every, np.delete(every, slice(self.n_classes, self.n_classes + len(self.group.boxes)))
+
+    @cached_property
+    def first_weights(self) -> FloatArray:
+        """Initial weights, shape (n_functions, n_classes), under which scores do not change."""
+        return np.eye(self.n_functions, self.n_classes)
+
+    def values(self, coded: FloatArray, scores: FloatArray) -> FloatArray:
+        """Return the functions at coded samples, shape (n_samples, n_functions), given their scores."""
+        values = np.empty((len(coded), self.n_functions))
+        self._functions().values(np.ascontiguousarray(coded), scores, values, stop_flag())
+        return values
+
+    def weighted(self, coded: FloatArray, scores: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the sums of the functions at coded samples times weights, shape (n_functions, n_classes)."""
+        sums = scores.copy()
+        self._functions().weigh(np.ascontiguousarray(coded), sums, weights, stop_flag())
+        return sums
+
+    def _functions(self) -> Any:
+        """Return the functions as the backend takes them, packed once."""
+        module = backend()
+        if module not in self._packed:
+            boxes = self.group.packed
+            self._packed[module] = module.StreamFunctions(
+                *self.scaler.tables(),
+                RANK_WEIGHT,
+                boxes.lower,
+                boxes.upper,
+                boxes.n_boxes,
+                BANDWIDTH * len(self.group.features),
+                MIDDLE,
+                self._n_trends,
+            )
+        return self._packed[module]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_packed": {}}
+
+    def updated(self, readout: Readout, weights: FloatArray) -> Readout:
+        """Return the readout that adds the functions with these weights."""
+        of_scores, of_boxes, constant, slopes = np.split(
+            weights, np.cumsum([self.n_classes, len(self.group.boxes), 1]), axis=0
+        )
+        terms: list[Term] = [term.mixed(of_scores) for term in readout.terms]
+        if len(of_boxes):
+            terms.append(BoxTerm(self.group, BANDWIDTH, of_boxes.T[None]))
+        if len(slopes):
+            centre = np.full(len(self.group.features), MIDDLE)
+            terms.append(LinearTerm(RANK_WEIGHT, centre, slopes))
+        bias = readout.bias @ of_scores + constant[0]
+        return replace(readout, terms=tuple(terms), bias=bias)
+
+
+@dataclass(frozen=True)
+class Competition:
+    """Performance of the competing half-lives: decayed sums over the labels of the stream.
+
+    Attributes
+    ----------
+    half_lives : array of length n_candidates
+        In samples, ascending; infinite: nothing is forgotten.
+    losses : array of length n_candidates
+        Of scores and predicted classes.
+    errors : array of length n_candidates
+        Of predicted classes.
+    """
+
+    half_lives: FloatArray
+    losses: FloatArray
+    errors: FloatArray
+
+    @classmethod
+    def begun(cls, half_lives: tuple[float, ...]) -> Competition:
+        """Return the state before any label: the longer a half-life, the more it counts."""
+        n = len(half_lives)
+        handicaps = HANDICAP * np.arange(n, dtype=np.float64)[::-1]
+        return cls(np.tile(half_lives, N_PARTS), np.tile(handicaps, N_PARTS), np.zeros(N_PARTS * n))
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the sums."""
+        return {"losses": self.losses, "errors": self.errors}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], half_lives: tuple[float, ...]) -> Competition:
+        """Return the competition of a saved state, after checking that it can be one."""
+        n = N_PARTS * len(half_lives)
+        sums = (saved_array(state, name, np.float64, n, low=0, high=MAX_COUNT) for name in ("losses", "errors"))
+        return cls(np.tile(half_lives, N_PARTS), *sums)
+
+    @property
+    def longest(self) -> float:
+        """The longest half-life whose errors do not clearly exceed the fewest."""
+        fewest = self.errors.min()
+        return float(self.half_lives[self.errors <= fewest + TOLERANCE * np.sqrt(fewest + 1.0)].max())
+
+
+class Recursion(NamedTuple):
+    """Regressions on the same functions, one for each half-life.
+
+    Attributes
+    ----------
+    inverses : array of shape (n_half_lives, n_functions, n_functions)
+        (Φ'WΦ + Λ)⁻¹.
+    weights : array of shape (n_half_lives, n_functions, n_classes)
+    """
+
+    inverses: FloatArray
+    weights: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Updates(CachesValues):
+    """The regressions of all half-lives, on all functions and without boxes. Immutable: every label makes a new one.
+
+    Attributes
+    ----------
+    basis : UpdateBasis
+    competition : Competition
+    recursions : tuple of Recursion
+        One for each part of the functions.
+    turns : int
+        How many labels there have been: one function after another gets back what its λ has lost.
+    time : int
+        The number of the last sample with a label.
+    predicted : array of int
+        The classes that the last labels were predicted as, before they were learnt.
+    """
+
+    basis: UpdateBasis
+    competition: Competition
+    recursions: tuple[Recursion, ...]
+    turns: int
+    time: int
+    predicted: IntArray
+
+    @classmethod
+    def begun(
+        cls,
+        basis: UpdateBasis,
+        competition: Competition,
+        own: float,
+        values: FloatArray,
+        targets: FloatArray,
+        weights: FloatArray,
+        ages: IntArray,
+        time: int,
+    ) -> Updates:
+        """Return the state just after a choice of settings.
+
+        Parameters
+        ----------
+        basis : UpdateBasis
+        competition : Competition
+        own : float
+            The half-life with which the weights of the readout have been found: it corrects nothing yet.
+        values : array of shape (n_labels, n_functions)
+            The functions at the labels kept, with the scores that the other labels alone give.
+        targets : array of shape (n_labels, n_classes)
+        weights : array of length n_labels
+        ages : array of length n_labels
+            How many samples ago each label came.
+        time : int
+        """
+        half_lives = competition.half_lives[: len(competition.half_lives) // N_PARTS]
+        decayed = weights * 2.0 ** (-ages / half_lives[:, None])
+        recursions = []
+        for columns in basis.parts:
+            some, first = values[:, columns], basis.first_weights[columns]
+            turned = (decayed[:, :, None] * some).transpose(0, 2, 1)
+            every = np.repeat(some[None], len(decayed), axis=0)
+            ridges = np.repeat(basis.ridges[None, columns], len(decayed), axis=0)
+            systems = multiply(turned, every) + np.eye(len(first)) * basis.ridges[columns]
+            inverses = Cholesky(systems, ridges, overwrite=True).inverse
+            errors = np.repeat((targets - multiply(some, first))[None], len(decayed), axis=0)
+            errors[half_lives == own] = 0.0
+            recursions.append(Recursion(inverses, first + multiply(inverses, multiply(turned, errors))))
+        return cls(basis, competition, tuple(recursions), 0, time, np.empty(0, dtype=np.int64))
+
+    @cached_property
+    def shared_weights(self) -> FloatArray:
+        """The weight of each function, shape (n_functions, n_classes), of all candidates together."""
+        every, some = self.recursions
+        columns, others = self.basis.parts
+        out = np.empty(self.basis.first_weights.shape)
+        backend().shared_weights(every.weights, columns, some.weights, others, self.competition.losses, SHARPNESS, out)
+        return out
+
+    def scores(self, coded: FloatArray, scores: FloatArray) -> FloatArray:
+        """Return the scores of coded samples, given those by the last choice of settings."""
+        return self.basis.weighted(coded, scores, self.shared_weights)
+
+    def after(self, values: FloatArray, targets: IntArray, weights: FloatArray, times: IntArray) -> Updates:
+        """Return the state after further labels, one after another.
+
+        Parameters
+        ----------
+        values : array of shape (n_labels, n_functions)
+            The functions at their samples.
+        targets, weights, times : arrays of length n_labels
+            Their classes, what they count, and the numbers of their samples.
+        """
+        basis, before = self.basis, self.competition
+        half_lives = before.half_lives[: len(before.half_lives) // N_PARTS]
+        competition = Competition(before.half_lives, before.losses.copy(), before.errors.copy())
+        recursions = tuple(Recursion(np.empty_like(one.inverses), one.weights.copy()) for one in self.recursions)
+        parts: list[FloatArray | IntArray] = []
+        for given, own, columns in zip(self.recursions, recursions, basis.parts, strict=True):
+            parts += [given.inverses, own.inverses, own.weights, columns]
+        predicted = np.empty(len(targets), dtype=np.int64)
+        backend().learn_labels(
+            *parts,
+            np.ascontiguousarray(values),
+            targets,
+            weights,
+            times,
+            self.time,
+            self.turns,
+            half_lives,
+            MAX_FORGOTTEN,
+            basis.ridges,
+            basis.first_weights,
+            SHARPNESS,
+            KEPT,
+            competition.losses,
+            competition.errors,
+            predicted,
+            stop_flag(),
+        )
+        return Updates(basis, competition, recursions, self.turns + len(targets), int(times[-1]), predicted)
+
+
+@dataclass(frozen=True)
+class FitSelection:
+    """Mixtures chosen by `fit` and its number of labels; the following stream tries them again.
+
+    Attributes
+    ----------
+    mixtures : tuple of Mixture
+        Those that counted most; trees are tried in any case.
+    n_labels : int
+    """
+
+    mixtures: tuple[Mixture, ...] = ()
+    n_labels: int = 0
+
+    @classmethod
+    def of(cls, mixtures: Sequence[Mixture], n_labels: int) -> FitSelection:
+        """Return the settings of a choice that `fit` has made."""
+        plain = [one for one in mixtures if one.weight and family_of(one.specs[0]).name != "trees"]
+        heaviest = sorted(plain, key=lambda one: -one.weight)[:MAX_KNOWN]
+        return cls(tuple(one._replace(without=()) for one in heaviest), n_labels)
+
+
+@dataclass(frozen=True)
+class StreamState:
+    """Labels since settings were last chosen, and the state that the next selection depends on.
+
+    Attributes
+    ----------
+    labels : LabelReservoir
+    n_samples : int
+        How many samples there have been in all, labelled or not.
+    n_chosen : int
+        How many there had been at the last choice of settings.
+    half_life : float
+        That of the labels at the last choice of settings, in samples; infinite: nothing is forgotten.
+    competition : Competition or None
+        Of several half-lives; None where one is given.
+    fitted : FitSelection
+        What was chosen by `fit`.
+    max_used : int or None
+        How many labels took part in the last choice at most, unless `fit` had more; None: all that are kept.
+    """
+
+    labels: LabelReservoir = field(default_factory=LabelReservoir)
+    n_samples: int = 0
+    n_chosen: int = 0
+    half_life: float = np.inf
+    competition: Competition | None = None
+    fitted: FitSelection = field(default_factory=FitSelection)
+    max_used: int | None = None
+
+    @property
+    def n_labels(self) -> int:
+        """Total number of labels so far."""
+        return self.labels.n_seen
+
+    @property
+    def is_learnt(self) -> bool:
+        """True if labels have arrived in a stream, so that there is something to update."""
+        return bool(len(self.labels)) or self.competition is not None
+
+    @property
+    def has_come(self) -> bool:
+        """True if any sample has arrived since settings were chosen."""
+        return self.n_samples > self.n_chosen
+
+    def followed_by(
+        self,
+        settings: EvidenceSettings,
+        table: Table,
+        codes: IntArray,
+        labels: Labels,
+        known: IntArray,
+        *,
+        in_order: bool,
+    ) -> StreamState:
+        """Return the state after further samples; `known`: the rows with a label."""
+        n_samples = self.n_samples + len(codes)
+        if not len(known):
+            return changed(self, n_samples=n_samples)
+        own = labels[known]
+        longer = self.labels.adding(
+            table[known],
+            codes[known],
+            MAX_COUNT,
+            settings.seed,
+            weights=own.weights,
+            groups=own.groups,
+            times=self.n_samples + 1 + known if in_order else np.full(len(known), n_samples),
+        )
+        return changed(self, labels=longer, n_samples=n_samples)
+
+    def ended(self, competition: Competition | None, half_life: float) -> StreamState:
+        """Return the state after a selection of settings, which uses all labels."""
+        return replace(
+            self,
+            labels=LabelReservoir((), self.n_labels),
+            n_chosen=self.n_samples,
+            half_life=half_life,
+            competition=competition,
+        )
+
+    def used(self, labels: LabelReservoir) -> IntArray | None:
+        """Return the stored labels used by the regression: recent enough ones, in a stream a fair sample of them.
+
+        None: all of them.
+        """
+        used = None
+        if np.isfinite(self.half_life):
+            used = np.flatnonzero(self.shares_of(labels.times()) >= MIN_SHARE)
+        if self.max_used is None:
+            return used
+        n_most = max(self.max_used, self.fitted.n_labels)
+        if (len(labels) if used is None else len(used)) <= n_most:
+            return used
+        kept = labels.whole()
+        n_most = max(n_most, MIN_OF_CLASS * len(np.unique(kept.codes)))
+        used = np.arange(len(kept.keys)) if used is None else used
+        used = used[np.argsort(kept.keys[used], kind="stable")]
+        is_later = places_in_class(kept.codes[used]) >= MIN_OF_CLASS
+        return np.sort(used[np.argsort(is_later, kind="stable")[:n_most]])
+
+    def shares_of(self, times: IntArray) -> FloatArray:
+        """Return the decayed weight of labels at the last selection of settings, relative to their initial weight."""
+        return np.asarray(2.0 ** (-(self.n_chosen - times) / self.half_life))
+
+    def half_life_for(self, settings: EvidenceSettings, competition: Competition | None, times: IntArray) -> float:
+        """Return the half-life to choose settings with: that which is given, or has won with enough labels."""
+        if competition is None or not settings.is_auto:
+            return settings.candidates[-1]
+        ages = self.n_samples - times
+        enough = [one for one in settings.candidates if (2.0 ** (-ages / one)).sum() >= MIN_LABELS]
+        return max(competition.longest, *enough[:1], *(() if enough else settings.candidates[-1:]))
+
+    def begun(self, mapping: EvidenceMapping, solution: Solution) -> Updates:
+        """Return the updates just after a choice of settings."""
+        network = mapping.network
+        assert network is not None
+        lower, upper = (side[solution.readout.nodes] for side in network.nodes.boxes())
+        basis = UpdateBasis.of(solution.readout, lower, upper)
+        kept = mapping.reservoir.whole()[solution.rows]
+        n_most = max(MAX_STARTING, MIN_OF_CLASS * basis.n_classes)
+        if mapping.settings.candidates[0] < np.inf:  # older labels count less by themselves
+            n_most = len(kept.keys)
+        some = np.sort(np.argsort(kept.keys, kind="stable")[:n_most])
+        kept, classes, left_out = kept[some], solution.classes[some], solution.left_out[some]
+        return Updates.begun(
+            basis,
+            self._competition(mapping.settings),
+            self.half_life,
+            basis.values(network.encode(kept.table), left_out),
+            np.eye(basis.n_classes)[classes],
+            kept.weights * solution.class_factors[classes],
+            self.n_chosen - kept.times,
+            self.n_chosen,
+        )
+
+    def _competition(self, settings: EvidenceSettings) -> Competition:
+        if self.competition is not None and settings.is_auto:
+            return self.competition
+        return Competition.begun(settings.candidates)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "labels": self.labels.to_state() if len(self.labels) else None,
+            "n_labels": self.n_labels,
+            "n_samples": self.n_samples,
+            "n_chosen": self.n_chosen,
+            "half_life": self.half_life if np.isfinite(self.half_life) else None,
+            "competition": None if self.competition is None else self.competition.to_state(),
+            "fitted": [one.to_state() for one in self.fitted.mixtures],
+            "n_fitted": self.fitted.n_labels,
+            "max_used": self.max_used,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], n_columns: int, n_classes: int) -> StreamState:
+        """Return the state restored from saved values, after checking them."""
+        n_samples = saved_whole(state, "n_samples", 0, MAX_COUNT)
+        n_labels = saved_whole(state, "n_labels", 0, MAX_COUNT)
+        n_chosen = saved_whole(state, "n_chosen", 0, n_samples)
+        labels = LabelReservoir((), n_labels)
+        if state["labels"] is not None:
+            labels = labels_of(state["labels"], n_columns, n_classes)
+            require(labels.n_seen == n_labels, "the labels since the last choice of settings")
+        given = state["half_life"]
+        half_life = np.inf if given is None else check_number("a model", "half_life", given, 1)
+        competition = None
+        if state["competition"] is not None:
+            competition = Competition.from_state(state["competition"], HALF_LIVES)
+        fitted = FitSelection(
+            tuple(mixture_of(one) for one in state["fitted"]), saved_whole(state, "n_fitted", 0, MAX_COUNT)
+        )
+        max_used = None if state["max_used"] is None else saved_whole(state, "max_used", 1, MAX_COUNT)
+        return cls(labels, n_samples, n_chosen, half_life, competition, fitted, max_used)
+
+
+def updates_state(updates: Updates) -> dict[str, Any]:
+    """Return the updates since settings were last chosen as plain values and arrays."""
+    return {
+        "group": updates.basis.group.to_state(),
+        "competition": updates.competition.to_state(),
+        "recursions": [one._asdict() for one in updates.recursions],
+        "turns": updates.turns,
+        "time": updates.time,
+    }
+
+
+def updates_of(state: dict[str, Any], solution: Solution, settings: EvidenceSettings, around: Around) -> Updates:
+    """Return the updates of a saved state, after checking that they can be those of a solution."""
+    readout, n_classes = solution.readout, around.n_classes
+    n_boxes = min(len(readout.nodes), MAX_UPDATE_BOXES)
+    group = BoxGroup.from_state(state["group"], TermShape(around.n_features, n_classes, n_boxes))
+    require(
+        group.rank_weight == RANK_WEIGHT
+        and len(group.features) == around.n_features
+        and len(group.boxes) == n_boxes
+        and (group.factors == 1).all(),
+        "the functions that labels update",
+    )
+    basis = UpdateBasis(readout.scaler, group, n_classes)
+    half_lives = settings.candidates
+    competition = Competition.from_state(state["competition"], half_lives)
+    recursions = []
+    for one, part in zip(state["recursions"], basis.parts, strict=True):
+        n = len(basis.ridges[part])
+        inverses = saved_coefficients(one, "inverses", len(half_lives), n, n)
+        is_symmetric = np.array_equal(inverses, inverses.swapaxes(1, 2))
+        require(is_symmetric and (np.diagonal(inverses, axis1=1, axis2=2) > 0).all(), "the updates")
+        recursions.append(Recursion(inverses, saved_coefficients(one, "weights", len(half_lives), n, n_classes)))
+    turns, time = (saved_whole(state, name, 0, MAX_COUNT) for name in ("turns", "time"))
+    return Updates(basis, competition, tuple(recursions), turns, time, np.empty(0, dtype=np.int64))

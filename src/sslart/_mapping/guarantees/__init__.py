@@ -1,1 +1,0 @@
-"""Conformal guarantees from leave-one-out predictions: prediction sets, and bounds on the error."""

@@ -1,0 +1,159 @@
+"""Leave-one-out predictions of the labels that a model stores."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sslart._art.algebra import multiply
+from sslart._data.samples import Table
+from sslart._mapping.decision_rules import cheapest
+from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.cache import CachesValues
+from sslart._utils.intervals import Estimate, wilson
+
+VARIANCE_FACTOR = 2.0  # of left-out shares, against those of independent samples
+
+
+@dataclass(frozen=True, eq=False)
+class LooPredictions(CachesValues):
+    """Leave-one-out predictions of the labelled samples that a model stores.
+
+    Labels of one group are left out together, copies of a sample are one group.
+
+    Attributes
+    ----------
+    proba : array of shape (n_labels, n_classes)
+        Probabilities.
+    truth : array of int of length n_labels
+        Class index of each label.
+    weights : array of length n_labels
+        What each label counts: the labels of a group count one together.
+    rows : array of int of length n_labels
+        Which of the labelled samples that the model keeps.
+    groups : array of int of length n_labels
+        The number of the group of each label.
+    kind : {"single", "copies", "near copies", "given"}
+        What makes labels a group; given: by the user.
+    costs : array of shape (n_classes, n_classes), or None
+        What predictions cost, where the model decides by that.
+    """
+
+    proba: FloatArray
+    truth: IntArray
+    weights: FloatArray
+    rows: IntArray
+    groups: IntArray
+    kind: str
+    costs: FloatArray | None = None
+
+    @cached_property
+    def predicted(self) -> IntArray:
+        """Class index of the highest probability or, with costs, of the lowest expected cost."""
+        return np.asarray(self.proba.argmax(axis=1)) if self.costs is None else cheapest(self.proba, self.costs)
+
+    @property
+    def confidence(self) -> FloatArray:
+        """The probability of the predicted class."""
+        return np.asarray(self.proba[np.arange(len(self.proba)), self.predicted])
+
+    @property
+    def highest(self) -> FloatArray:
+        """The highest probability."""
+        return np.asarray(self.proba.max(axis=1))
+
+    @property
+    def right(self) -> BoolArray:
+        """Mask of labels that are predicted correctly."""
+        return np.asarray(self.predicted == self.truth)
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels, where those of a group count one."""
+        return round(float(self.weights.sum()))
+
+    def by_class(self) -> FloatArray:
+        """Return the number of labels of each class; the labels of a group count as one."""
+        return np.asarray(np.bincount(self.truth, self.weights, self.proba.shape[1]), dtype=np.float64)
+
+    def accuracy(self) -> Estimate | None:
+        """Return the share of the labels that are predicted rightly, with an interval for new samples.
+
+        None where that would mean nothing: with labels of one class only, or with one label of each class, which is
+        always predicted wrongly without it. Left-out labels are predicted by nearly the same other labels, so their
+        share varies more than that of independent samples: with twice the variance (Nadeau and Bengio 2003, for as many
+        folds as labels).
+        """
+        counts = self.by_class()
+        if (counts > 0).sum() < 2 or counts.max() < 1.5:
+            return None
+        return self.share(self.right)
+
+    def share(self, hits: BoolArray, among: BoolArray | None = None) -> Estimate:
+        """Return the share of labels that are hits, among all or some, with an interval for new samples.
+
+        The labels of a group count one together, and the variance is that of `accuracy`.
+        """
+        weights = self.weights if among is None else np.where(among, self.weights, 0.0)
+        n = round(float(weights.sum()), 6)
+        if not n:
+            return Estimate(None, None, None, 0, 0)
+        value = float(np.average(hits, weights=weights))
+        interval = wilson(value * n / VARIANCE_FACTOR, n / VARIANCE_FACTOR)
+        return Estimate(value, *interval, round(value * n), round(n))
+
+
+def left_out_by_vote(found: Sequence[LooPredictions], tables: Sequence[Table], *, weighted: bool) -> LooPredictions:
+    """Return the leave-one-out predictions of an ensemble, for labels left out in every member.
+
+    Parameters
+    ----------
+    found : sequence of LooPredictions
+        Of each member.
+    tables : sequence of Table
+        The labelled samples that each member keeps.
+    weighted : bool
+        Whether members weigh each class by their success with it: that of the other labels.
+    """
+    keys = [_keys(one, table) for one, table in zip(found, tables, strict=True)]
+    places = [{key: place for place, key in enumerate(own)} for own in keys]
+    common = [key for key in places[0] if all(key in place for place in places[1:])]
+    rows = np.array([[place[key] for key in common] for place in places], dtype=np.int64)
+    proba = np.array([one.proba[own] for one, own in zip(found, rows, strict=True)])
+    first = found[0]
+    truth, weights = first.truth[rows[0]], first.weights[rows[0]]
+    scores = proba
+    if weighted:
+        right = np.array([one.right[own] for one, own in zip(found, rows, strict=True)])
+        scores = proba * np.maximum(_success_without(right, truth, weights, proba.shape[2]), MIN_CLASS_WEIGHT)
+    total = scores.sum(axis=0)
+    proba_of_vote = total / total.sum(axis=1, keepdims=True)
+    return LooPredictions(proba_of_vote, truth, weights, first.rows[rows[0]], first.groups[rows[0]], first.kind)
+
+
+def _success_without(right: BoolArray, truth: IntArray, weights: FloatArray, n_classes: int) -> FloatArray:
+    """Return the success of each member with each class, without each label: (n_members, n_labels, n_classes)."""
+    of_class = np.eye(n_classes)[truth] * weights[:, None]
+    hits, trials = multiply(right.astype(np.float64), of_class), of_class.sum(axis=0)
+    own_hits = right[:, :, None] * of_class
+    hits, trials = hits[:, None] - own_hits, trials - of_class
+    overall = hits.sum(axis=2, keepdims=True) / np.maximum(trials.sum(axis=1, keepdims=True), 1e-12)
+    return np.asarray(np.where(trials > 1e-12, hits / np.maximum(trials, 1e-12), overall))
+
+
+def _keys(left_out: LooPredictions, table: Table) -> list[tuple[Any, ...]]:
+    """Return a key for each label: its sample, its class, and its number among equal ones."""
+    seen: Counter[tuple[Any, ...]] = Counter()
+    keys = []
+    columns = [table.categories[column] for column in sorted(table.categories)]
+    for row, index in zip(left_out.rows.tolist(), left_out.truth.tolist(), strict=True):
+        key = (table.values[row].tobytes(), *(column[row] for column in columns), index)
+        seen[key] += 1
+        keys.append((*key, seen[key]))
+    return keys

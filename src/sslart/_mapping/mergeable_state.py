@@ -1,0 +1,90 @@
+"""Mergeable state of the parts of a table, which are learnt separately and then merged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sslart._data.encoder import Encoder
+from sslart._data.joining import joined_tables
+from sslart._data.labels import ClassTable, Labels
+from sslart._data.samples import Table
+from sslart._utils.arrays import IntArray, KeyArray
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """Encoder and classes shared by all parts of a table.
+
+    Attributes
+    ----------
+    encoder : Encoder
+        Holds every value of all parts.
+    class_table : ClassTable
+        The classes of all parts.
+    """
+
+    encoder: Encoder
+    class_table: ClassTable
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredSamples:
+    """Samples behind the fits of a novelty calibration.
+
+    Attributes
+    ----------
+    keys : array of uint64
+        Ascending.
+    table : Table
+    """
+
+    keys: KeyArray
+    table: Table
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Labelled samples of a part of a table, which are learnt when the boxes of all parts have been joined.
+
+    Attributes
+    ----------
+    table : Table
+    labels : Labels
+        All known.
+    numbers : array of int
+        Part and place of each sample as one number, ascending.
+    shared : Shared
+    seed : int
+        Of the order in which they are learnt.
+    """
+
+    table: Table
+    labels: Labels
+    numbers: IntArray
+    shared: Shared
+    seed: int
+
+    @property
+    def n_presented(self) -> int:
+        """Number of samples, each counted as often as boxes learn it."""
+        times = self.labels.presentations
+        return len(self.numbers) if times is None else int(times.sum())
+
+    @classmethod
+    def joined(cls, parts: Sequence[LabelledRows]) -> LabelledRows | None:
+        """Return the samples of several parts of one table, the same in every order of the parts; None without any."""
+        if len(parts) < 2:
+            return parts[0] if parts else None
+        parts = sorted(parts, key=lambda part: int(part.numbers[0]))
+        numbers = np.concatenate([part.numbers for part in parts])
+        values = np.concatenate([part.labels.values for part in parts])
+        groups, weights = (
+            None if getattr(parts[0].labels, name) is None else np.concatenate([getattr(p.labels, name) for p in parts])
+            for name in ("groups", "weights")
+        )
+        labels, order = Labels(values, np.ones(len(values), dtype=bool), groups, weights), np.argsort(numbers)
+        table = joined_tables([part.table for part in parts])
+        return cls(table[order], labels[order], numbers[order], parts[0].shared, parts[0].seed)

@@ -1,0 +1,416 @@
+"""Queries: the samples whose labels help most, where one label may serve a whole box.
+
+Samples are points of a Gaussian process whose covariance decreases with their L1 distance. A label of one lowers the
+variance of all others near it. The value of a label is the sum of what it takes off the variances, each weighted by
+the number of samples that the point stands for and by the uncertainty of the prediction there, times the squared
+uncertainty at the sample itself. Without a label all predictions are equally uncertain, and samples among many
+others come first; as predictions become certain, what is left are samples between the classes with others around.
+
+A model is also certain where it knows nothing, and a class that has no label yet may be there. Every third label is
+therefore chosen without regard to the predictions: in turn a sample drawn at random, which finds a class whose samples
+are unlike each other, and the sample of most value if all predictions were equally uncertain, which finds clusters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.utils import _safe_indexing
+
+from sslart._art.geometry import centres
+from sslart._data.labels import UNLABELLED
+from sslart._data.samples import concatenated
+from sslart._mapping.model_view import MemberView, view_of
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, keys_of_numbers
+from sslart._utils.validation import check_whole
+
+REACH = 0.5  # of the mean distance between two samples: over which covariance falls to 1/e
+NOISE = 0.05  # variance of a label
+EXPLORE_EVERY = 3  # labels, of which the last one is chosen without regard to the predictions,
+DRAW_EVERY = 2 * EXPLORE_EVERY  # and of so many labels one in the middle at random
+MIN_UNCERTAINTY = 1e-3  # so that where every prediction is certain, the label that serves most samples comes first
+MISSING = 0.5  # stands for a missing value: the middle of the range
+MAX_ONE_BY_ONE = 100  # labels of a batch, each chosen with regard to those before it
+MAX_UNCERTAIN = 200
+MAX_DRAWN = 1000  # of more samples, so many drawn at random are considered: they stand for all
+MAX_LABELS = 1000  # of more, an even spread is considered
+TIGHT = 0.5  # of the mean distance between two samples: a box is tight whose sides sum up to no more,
+LONGEST_SIDE = 0.25  # and of which none is longer than this share of the range, so that its categories agree too
+MAX_AT_ONCE = 100  # samples that one answer may be given for
+
+
+def uncertainty(proba: FloatArray | None, n: int) -> FloatArray:
+    """Return one minus the margin between the two most probable classes of each sample; one without two classes."""
+    if proba is None or proba.shape[1] < 2:
+        return np.ones(n)
+    highest = np.sort(proba, axis=1)
+    return np.asarray(1.0 - highest[:, -1] + highest[:, -2])
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Coded samples, and how many samples each stands for.
+
+    Attributes
+    ----------
+    coded : array of shape (n_points, n_features)
+        No value is missing.
+    mass : array of length n_points
+    """
+
+    coded: FloatArray
+    mass: FloatArray
+
+    @classmethod
+    def of(cls, coded: FloatArray, mass: FloatArray) -> Points:
+        """Return points of samples that may have missing values (NaN): these are in the middle of the range."""
+        return cls(np.nan_to_num(coded, nan=MISSING), mass)
+
+    @cached_property
+    def apart(self) -> FloatArray:
+        """The L1 distance between each two points."""
+        return _distances(self.coded, self.coded)
+
+    @cached_property
+    def mean_distance(self) -> float:
+        """The mean distance between two of the samples that the points stand for."""
+        return float(self.mass @ self.apart @ self.mass) / max(float(self.mass.sum()) ** 2, 1e-12)
+
+    def in_order(
+        self, unsure: FloatArray, free: BoolArray, labelled: FloatArray, n: int, alike: IntArray | None = None
+    ) -> IntArray:
+        """Return the points to label next, the most valuable first, each chosen as if those before had their labels.
+
+        Parameters
+        ----------
+        unsure : array of length n_points
+            Uncertainty of the predictions, from 0 to 1.
+        free : array of bool of length n_points
+            Which points may be chosen.
+        labelled : array of shape (n_labelled, n_features)
+            Coded samples that have a label.
+        n : int
+            How many to return; fewer where there are no more.
+        alike : array of int of length n_points, default=None
+            Of points with one number at most one is returned; None: each has its own.
+        """
+        alike = np.arange(len(free)) if alike is None else alike
+        covariance = self._covariance(np.nan_to_num(labelled, nan=MISSING))
+        at_first = np.maximum(covariance.diagonal(), 1e-9)
+        left, chosen = free.copy(), list[int]()
+        while left.any() and len(chosen) < n:
+            number = len(labelled) + len(chosen) + 1
+            doubts = unsure + MIN_UNCERTAINTY if number % EXPLORE_EVERY else np.ones(len(unsure))
+            variance = np.maximum(covariance.diagonal(), 0.0)
+            taken_off = ((self.mass * doubts) @ covariance**2) / (variance + NOISE)
+            own = doubts * variance / at_first  # as variance falls within a batch, so does uncertainty
+            value = np.where(left, own**2 * taken_off, -np.inf)
+            if len(chosen) >= MAX_ONE_BY_ONE:
+                best_first = np.argsort(-value, kind="stable")[: int(left.sum())]
+                rest = best_first[np.sort(np.unique(alike[best_first], return_index=True)[1])][: n - len(chosen)]
+                return np.array([*chosen, *rest.tolist()], dtype=np.int64)
+            best = self._drawn(left, number) if number % DRAW_EVERY == EXPLORE_EVERY else int(value.argmax())
+            chosen.append(best)
+            left &= alike != alike[best]
+            covariance -= np.outer(covariance[:, best], covariance[best]) / (variance[best] + NOISE)
+        return np.array(chosen, dtype=np.int64)
+
+    def _drawn(self, left: BoolArray, number: int) -> int:
+        """Return one of the points that are left, as a sample drawn at random would be; the same one for a number."""
+        weights = np.where(left, self.mass, 0.0)
+        if not weights.any():
+            weights = left.astype(np.float64)
+        return int(np.random.default_rng(number).choice(len(left), p=weights / weights.sum()))
+
+    def _covariance(self, labelled: FloatArray) -> FloatArray:
+        """Return the covariance of the points, given that some samples have a label."""
+        reach = REACH * self.mean_distance or 1.0
+        covariance = np.exp(-self.apart / reach)
+        if len(labelled):
+            across = np.exp(-_distances(self.coded, labelled) / reach)
+            own = np.exp(-_distances(labelled, labelled) / reach) + NOISE * np.eye(len(labelled))
+            covariance -= across @ np.linalg.solve(own, across.T)
+        return np.asarray(covariance)
+
+
+def _distances(samples: FloatArray, others: FloatArray) -> FloatArray:
+    return np.asarray(cdist(samples, others, "cityblock"))
+
+
+class Query(NamedTuple):
+    """A sample whose label would help.
+
+    Attributes
+    ----------
+    row : int
+        Its number among all samples of the pool, from 0.
+    node : int
+        The box that it falls into; of an ensemble, in the first member.
+    n_samples : int
+        Number of samples of the pool that fall into this box.
+    new : bool
+        Whether the box has no label yet.
+    tight : bool
+        Whether the samples of the box are so alike that one answer may be given for all that are unlabelled: these are
+        2 to 100, the box is small beside the distance between samples and in each feature, and it has no labels of
+        different classes.
+    """
+
+    row: int
+    node: int
+    n_samples: int
+    new: bool
+    tight: bool
+
+
+class QueryPool:
+    """The samples that a person may be asked about, out of any number of samples that are added part by part.
+
+    Considered are up to 1,000 samples drawn at random, which stand for all, and the most uncertain ones. Samples in the
+    middle of boxes would not do: a box may be wide in the feature that tells classes apart, and the ends of that
+    feature would never be asked about. Memory grows with the number of boxes, not of samples.
+
+    Parameters
+    ----------
+    model : fitted FuzzyARTMAP, SSLART or WESSLART
+        It may go on learning: `best` uses the model as it is at that time.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sslart import AutoSSLART
+    >>> from sslart.active import QueryPool
+    >>> X, y = load_iris(return_X_y=True)
+    >>> few = [label if row % 50 == 0 else None for row, label in enumerate(y)]
+    >>> model = AutoSSLART(random_state=0).fit(X, few)
+    >>> pool = QueryPool(model)
+    >>> for start in (0, 75):
+    ...     pool.add(X[start : start + 75])
+    >>> query = pool.best(1)[0]
+    >>> query.new, query.n_samples
+    (True, 7)
+    >>> before = model.n_labelled_nodes_
+    >>> model.partial_fit(X[[query.row]], y[[query.row]]).n_labelled_nodes_ - before
+    1
+    """
+
+    def __init__(self, model: Any) -> None:
+        view_of(model)  # raises an error for what is no fitted classifier
+        self.model: Any = model
+        self.n_samples = 0
+        self._counts = np.zeros(0, dtype=np.int64)  # per box
+        self._drawn: list[tuple[int, int, int]] = []  # random key, row and box
+        self._n_unlabelled = 0
+        self._unlabelled: dict[int, list[int]] = {}  # of each box: rows, as far as one answer may be given for all
+        self._uncertain: list[tuple[float, int, int]] = []  # certainty, row and box
+        self._samples: dict[int, Any] = {}  # by row
+        self._done: set[int] = set()
+        self._done_boxes: set[int] = set()
+
+    def add(self, X: Any, known: Any = None) -> None:
+        """Add samples to the pool.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        known : array-like of bool, default=None
+            Which of them have a label already, and are never proposed.
+        """
+        view = view_of(self.model)
+        table, member = view.read(X), view.members[0]
+        coded = member.encode(table)
+        member.network.check_known_features(coded)
+        nodes = member.rank(coded)[0][:, 0]
+        counts = np.bincount(nodes, minlength=len(self._counts))
+        counts[: len(self._counts)] += self._counts
+        self._counts = counts
+        unknown = np.arange(len(table)) if known is None else np.flatnonzero(~np.asarray(known, dtype=bool))
+        for index in unknown.tolist():
+            own = self._unlabelled.setdefault(int(nodes[index]), [])
+            if len(own) <= MAX_AT_ONCE:
+                own.append(self.n_samples + index)
+        numbers = self.n_samples + unknown
+        keys = keys_of_numbers(numbers, 0)
+        lowest = np.argsort(keys)[:MAX_DRAWN]
+        drawn = zip(keys[lowest].tolist(), numbers[lowest].tolist(), nodes[unknown[lowest]].tolist(), strict=True)
+        self._drawn = sorted([*self._drawn, *drawn])[:MAX_DRAWN]
+        self._n_unlabelled += len(unknown)
+        if len(view.class_table.seen) > 1:
+            certainty = 1.0 - uncertainty(view.predict_proba(table), len(table))
+            lowest = unknown[np.argsort(certainty[unknown], kind="stable")[:MAX_UNCERTAIN]]
+            uncertain = [(float(certainty[index]), self.n_samples + int(index), int(nodes[index])) for index in lowest]
+            self._uncertain = sorted(self._uncertain + uncertain)[:MAX_UNCERTAIN]
+        self._keep_samples(X)
+        self.n_samples += len(table)
+
+    def _keep_samples(self, X: Any) -> None:
+        """Keep the samples that may be proposed, of the last part and of those before."""
+        rows = {row for _, row, _ in (*self._drawn, *self._uncertain)}
+        self._samples = {row: sample for row, sample in self._samples.items() if row in rows}
+        for row in sorted(rows - self._samples.keys()):
+            self._samples[row] = _safe_indexing(X, [row - self.n_samples])
+
+    def best(self, n: int = 1) -> list[Query]:
+        """Return the samples to label next, the most helpful first.
+
+        The first ones lie among many samples, far from any label. The more certain the predictions become, the more the
+        samples between the classes come first, those with many others around them before outliers.
+        Every third one is chosen without regard to the predictions, in turn by its place among the others and at
+        random, so that a class without a label is found where the model is wrongly certain.
+        Each is chosen as if those before it had their labels, and of a tight box only one, so that several are never
+        alike.
+
+        Parameters
+        ----------
+        n : int, default=1
+            How many; fewer where there are no more.
+        """
+        n = check_whole("best", "n", n) or 1
+        view = view_of(self.model)
+        member = view.members[0]
+        box_of = {row: box for _, row, box in (*self._drawn, *self._uncertain)}
+        rows = sorted(box_of)
+        free = np.array([row not in self._done and box_of[row] not in self._done_boxes for row in rows], dtype=bool)
+        if not free.any():
+            return []
+        boxes = np.array([box_of[row] for row in rows])
+        table = view.read(concatenated([self._samples[row] for row in rows]))
+        proba = view.predict_proba(table) if len(view.class_table.seen) > 1 else None
+        is_drawn = np.isin(rows, [row for _, row, _ in self._drawn])
+        mass = np.where(is_drawn, self._n_unlabelled / max(len(self._drawn), 1), 0.0)
+        points = Points.of(member.encode(table), mass)
+        n_together = np.array([len(self._unlabelled[box]) for box in boxes.tolist()])
+        may_be_tight = (n_together > 1) & (n_together <= MAX_AT_ONCE)
+        tight = may_be_tight & _is_tight(member, boxes, points.mean_distance)
+        alike = np.where(tight, boxes, -1 - np.arange(len(boxes)))
+        order = points.in_order(uncertainty(proba, len(rows)), free, _labelled(member), n, alike)
+        chosen = boxes[order]
+        new = (member.labels[chosen] == UNLABELLED).tolist()
+        each = zip(order.tolist(), chosen.tolist(), new, tight[order].tolist(), strict=True)
+        return [Query(rows[i], box, int(self._counts[box]), is_new, is_tight) for i, box, is_new, is_tight in each]
+
+    def rows(self) -> list[int]:
+        """Return the rows of the samples that may be proposed."""
+        return sorted(self._samples)
+
+    def box_rows(self, query: Query) -> list[int]:
+        """Return the rows of the unlabelled samples in the box of a tight query; of any other, its own row."""
+        return list(self._unlabelled[query.node]) if query.tight else [query.row]
+
+    def sample(self, query: Query) -> Any:
+        """Return the sample of a query, one row, as it was given."""
+        return self._samples[query.row]
+
+    def answer(self, query: Query, label: Any, *, whole_box: bool = False, group: Any = None) -> None:
+        """Let the model learn the label of a sample, and do not propose it again.
+
+        Parameters
+        ----------
+        query : Query
+            One that `best` returned.
+        label : class
+        whole_box : bool, default=False
+            Whether all samples of `box_rows` are known to be of this class. The sample then counts as often as there
+            are such samples, and no other sample of the box is proposed. Where left-out labels choose settings or
+            measure quality it counts once, as copies do. Only a tight box can be answered for as a whole.
+        group : default=None
+            The group of the sample, as in `fit`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sslart import AutoSSLART
+        >>> from sslart.active import QueryPool
+        >>> X, y = load_iris(return_X_y=True)
+        >>> pool = QueryPool(AutoSSLART(random_state=0).partial_fit(X))
+        >>> pool.add(X)
+        >>> for query in pool.best(6):
+        ...     pool.answer(query, y[query.row], whole_box=query.tight)
+        >>> pool.model.score(X, y) > 0.9
+        True
+        """
+        if whole_box and not query.tight:
+            raise ValueError(
+                "whole_box of answer must be False for this query: the samples of its box are too different or too "
+                "many for one answer, or there is one only. query.tight shows where one may be given for the whole box."
+            )
+        weights = {"sample_weight": [len(self.box_rows(query))]} if whole_box else {}
+        groups = {} if group is None else {"groups": [group]}
+        self.model.partial_fit(self.sample(query), [label], **weights, **groups)
+        self.done(query, whole_box=whole_box)
+
+    def done(self, query: Query, *, whole_box: bool = False) -> None:
+        """Do not propose this sample again: it has been labelled, or nobody knows its class.
+
+        With `whole_box`, no sample of its box either.
+        """
+        self._done.add(query.row)
+        if whole_box:
+            self._done_boxes.add(query.node)
+
+    def share_labelled(self) -> float:
+        """Return the share of the samples that fall into boxes with a label."""
+        labels = view_of(self.model).members[0].labels[: len(self._counts)]
+        return float(self._counts[labels != UNLABELLED].sum() / self._counts.sum())
+
+
+def select_queries(model: Any, X: Any, n: int = 10) -> IntArray:
+    """Return the rows that a person should label next, the most helpful first.
+
+    The first ones lie among many samples, far from any label; a model that has learnt no label yet
+    will do. The more certain the predictions become, the more the samples between the classes come first; every third
+    one is chosen without regard to the predictions, half of these at random, so that no class is overlooked. Each is
+    chosen as if those before it had their labels, so that a batch is diverse. `docs/active.md` compares the accuracy
+    that they lead to with that of margin sampling and others.
+
+    Parameters
+    ----------
+    model : fitted FuzzyARTMAP, SSLART, AutoSSLART or WESSLART
+    X : array-like of shape (n_samples, n_features)
+        Samples to choose from: those without a label, such as the model has learnt.
+    n : int, default=10
+        How many; fewer where there are no more.
+
+    Returns
+    -------
+    array of int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sslart import AutoSSLART
+    >>> from sslart.active import select_queries
+    >>> X, y = load_iris(return_X_y=True)
+    >>> few = [label if row % 50 == 0 else None for row, label in enumerate(y)]
+    >>> model = AutoSSLART(random_state=0).fit(X, few)
+    >>> rows = select_queries(model, X, n=12)
+    >>> model.partial_fit(X[rows], y[rows]).score(X, y) > 0.9
+    True
+    """
+    pool = QueryPool(model)
+    pool.add(X)
+    return np.array([query.row for query in pool.best(n)], dtype=np.int64)
+
+
+def _labelled(member: MemberView) -> FloatArray:
+    """Return samples that have a label, coded: those that are kept, or else the centres of boxes with a label."""
+    kept = member.kept_labels if member.class_table.seen else None
+    if kept is None:
+        found = centres(*(side[member.labels != UNLABELLED] for side in member.boxes))
+    else:
+        found = member.encode(kept[0])
+    if len(found) <= MAX_LABELS:
+        return found
+    return np.asarray(found[np.linspace(0, len(found) - 1, MAX_LABELS).astype(np.int64)])
+
+
+def _is_tight(member: MemberView, boxes: IntArray, mean_distance: float) -> BoolArray:
+    """Return a mask of boxes that are small against the mean sample distance, with labels of at most one class."""
+    lower, upper = member.boxes_of(boxes)
+    sides = np.maximum(upper - lower, 0.0)
+    small = (sides.sum(axis=1) <= TIGHT * mean_distance) & (sides.max(axis=1, initial=0.0) <= LONGEST_SIDE)
+    return np.asarray(small & ((member.counts[boxes] > 0).sum(axis=1) < 2))

@@ -1,0 +1,244 @@
+"""Commands with --dask: tables in many files, learnt and predicted by the workers of a cluster."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sslart._mapping.model_view import view_of
+from sslart._tables.cells import MISSING, check_unique, texts
+from sslart._tables.columns import Column, check_columns, groups_of, labels_of, split_names
+from sslart._tables.files import read_originals
+from sslart._tables.training_table import Columns
+from sslart._utils.files import STANDARD
+from sslart._utils.notes import note
+from sslart._utils.optional import heavy, optional
+from sslart._utils.text import Day, listed
+from sslart.cli._output import write_pieces
+from sslart.cli._predictions import RowPredictor, all_columns, alone, frame_predictor, with_predictions
+from sslart.cli._table_writer import Style
+
+DASK_HELP = "read the files by the workers of a dask cluster, whose memory need not hold the table"
+SCHEDULER_HELP = "of --dask: address of the scheduler, such as tcp://host:8786; else workers on this machine"
+SECONDS_TO_CONNECT = 20
+PARQUET = (".parquet", ".pq")
+KIND = ".parquet"
+
+
+def check_scheduler(scheduler: str | None, use_dask: bool) -> None:
+    """Raise a ValueError where an address is given and no cluster is wanted."""
+    if scheduler is not None and not use_dask:
+        raise ValueError("--scheduler is for a dask cluster: add --dask, or leave --scheduler out.")
+
+
+@contextmanager
+def connected(scheduler: str | None, *, quiet: bool) -> Iterator[None]:
+    """Let dask work on a cluster.
+
+    Parameters
+    ----------
+    scheduler : str or None
+        Address of a scheduler; None: workers are started on this machine, and stopped at the end.
+    quiet : bool
+        Whether not to name the page on which dask shows the work.
+    """
+    distributed = optional("distributed", "dask")
+    try:
+        workers = {"dashboard_address": ":0", "silence_logs": logging.ERROR} if scheduler is None else {}
+        client = distributed.Client(scheduler, timeout=SECONDS_TO_CONNECT, **workers)
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"There is no dask scheduler at {scheduler}: start one with the command dask scheduler, or leave "
+            f"--scheduler out. ({error})"
+        ) from error
+    with client:
+        if not quiet:
+            note(f"dask shows its work at {client.dashboard_link}")
+        yield
+
+
+def matching_files(pattern: str) -> list[str]:
+    """Return the files that a pattern such as part-*.parquet names, or those in a folder, sorted; at least one."""
+    path = Path(pattern)
+    found = path.iterdir() if path.is_dir() else Path(path.anchor).glob(str(path.relative_to(path.anchor)))
+    files = sorted(str(one.resolve()) for one in found if one.is_file())
+    if not files:
+        raise FileNotFoundError(
+            f"No file matches {pattern}: check the name. A pattern such as 'part-*.parquet' needs quotation marks."
+        )
+    return files
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Extracts features, labels, and groups from a partition."""
+
+    source: str
+    label: str
+    group: str | None
+    features: tuple[str, ...]
+    categories: tuple[str, ...]
+
+    def __call__(self, frame: Any) -> Any:
+        """Return the columns to learn from, the labels as text, and the groups, without rows that are blank."""
+        frame = frame[~frame[list(self.features)].isna().all(axis=1)].reset_index(drop=True)
+        pandas = optional("pandas", "cli")
+        made = frame[list(self.features)].copy()
+        for name in self.categories:
+            cells = [None if cell in MISSING else cell for cell in texts(frame[name])]
+            made[name] = pandas.Series(cells, index=made.index, dtype=object).astype("category")
+        labels = labels_of(frame, self.label, self.source)
+        made[self.label] = pandas.Series(labels, index=made.index, dtype=object)
+        if self.group is not None:
+            groups = groups_of(frame, self.group, self.source, labels)
+            made[self.group] = pandas.Series(groups, index=made.index, dtype=object)
+        return made
+
+
+def fit_on_cluster(
+    model: Any, data: str, named: Columns, scheduler: str | None, *, quiet: bool
+) -> tuple[Any, float, list[Column]]:
+    """Fit a model to all files; return an ordinary model, the seconds it took, and the kinds of columns.
+
+    Parameters
+    ----------
+    model : estimator
+        Not fitted.
+    data : str
+        A pattern such as part-*.parquet, a folder, or an address that dask can read.
+    named : Columns
+    scheduler : str or None
+    quiet : bool
+    """
+    frames = optional("dask.dataframe", "dask")
+    files = data if "://" in data else matching_files(data)
+    if not isinstance(files, str) and not all(one.lower().endswith(PARQUET) for one in files):
+        other = next(one for one in files if not one.lower().endswith(PARQUET))
+        raise ValueError(
+            f"--dask learns from Parquet files, in which columns have types, and {other} is none: write it as Parquet, "
+            "or leave --dask out."
+        )
+    start = time.perf_counter()
+    with connected(scheduler, quiet=quiet), heavy("dask").config.set({"dataframe.convert-string": False}):
+        table = frames.read_parquet(files)
+        prepared, left_out = _columns(table, named, data)
+        meta = prepared(optional("dask.dataframe.utils", "dask").make_meta(table))
+        made = table.map_partitions(prepared, meta=meta)
+        groups = {} if named.group is None else {"groups": made[named.group]}
+        cluster_model = getattr(heavy("sslart.dask"), type(model).__name__)(**model.get_params())
+        cluster_model.fit(made[list(prepared.features)], made[named.label], **groups)
+    local = cluster_model.to_local()
+    columns = [*taken_for(local), *(Column(name, "left out", None, "") for name in left_out)]
+    return local, time.perf_counter() - start, columns
+
+
+def _columns(table: Any, named: Columns, data: str) -> tuple[Prepared, list[str]]:
+    """Return the columns to learn and their kinds, and the columns that the user excludes, after checking them."""
+    names = [str(name) for name in table.columns]
+    check_unique(names, data)
+    left_out = [name for name in (named.id_column, *split_names(named.ignore, table)) if name is not None]
+    categories = [*split_names(named.category, table), *split_names(named.use, table)]
+    assert named.label is not None  # the command line asks for it
+    check_columns(names, [named.label, named.group, *left_out, *categories], data)
+    if named.label in (named.group, *left_out):
+        raise ValueError(f"Column {named.label!r} cannot be the label and be left out: name another column.")
+    features = [name for name in names if name not in (named.label, named.group, *left_out)]
+    if not features:
+        raise ValueError(f"{data} has no column left to learn from: ignore fewer columns.")
+    wanted = tuple(name for name in features if name in categories)
+    return Prepared(data, named.label, named.group, tuple(features), wanted), left_out
+
+
+def taken_for(model: Any) -> list[Column]:
+    """Return the interpretation of each column by a model, with its range or its categories."""
+    view = view_of(model)
+    encoder, plan, columns = view.members[0].encoder, view.reader.plan, []
+    for place, name in enumerate(view.reader.feature_names[: model.n_features_in_]):
+        if place in plan.left_out:
+            why = next((note.detail for note in plan.notes if note.column == name), "")
+            columns.append(Column(name, "left out", None, why))
+        elif place in encoder.categorical:
+            found = encoder.categories_of(place)
+            detail = f"{len(found)} categories: {listed([str(one) for one in found])}"
+            columns.append(Column(name, "category", None, detail))
+        elif place in plan.dates:
+            first, last = map(Day, encoder.range_of(place))
+            columns.append(Column(name, "date", None, f"{first} to {last}"))
+        else:
+            low, high = encoder.range_of(place)
+            columns.append(Column(name, "number", None, f"{low:g} to {high:g}" if low <= high else "no value"))
+    return columns
+
+
+@dataclass(frozen=True, eq=False)
+class FilePredictor:
+    """Predicts all rows of a file and writes them to another.
+
+    Attributes
+    ----------
+    model : fitted classifier
+    options : dict
+        Of `RowPredictor`.
+    id_column : str or None
+    append : bool
+        Whether all columns of the file come before the predictions.
+    encoding : str or None
+        Of text.
+    """
+
+    model: Any
+    options: dict[str, Any]
+    id_column: str | None
+    append: bool
+    encoding: str | None
+
+    def __call__(self, source: str, target: str) -> Counter[str]:
+        """Write the predictions for a file atomically; return their number by kind."""
+        total, style = Counter[str](), Style(keep_formulas=False, visible=False)
+        predict = frame_predictor(self.model, RowPredictor(self.model, **self.options), source)
+        pieces = with_predictions(predict, read_originals(source, self.encoding), total)
+        if self.append:
+            write_pieces(target, all_columns(pieces, KIND, style, self.model.classes_))
+        else:
+            write_pieces(target, alone(pieces, KIND, style, self.model.classes_, self.id_column, source))
+        return total
+
+
+def predict_on_cluster(
+    predict: FilePredictor, data: str, out: str, scheduler: str | None, *, quiet: bool
+) -> Counter[str]:
+    """Write the predictions for each of many files into a folder; return how many there are, by kind."""
+    files, folder = matching_files(data), Path(out).resolve()
+    targets = {source: str(folder / f"{Path(source).stem}{KIND}") for source in files}
+    if out == STANDARD:
+        raise ValueError("With --dask every file is written by itself: give a folder with --out.")
+    if folder.is_file():
+        raise NotADirectoryError(f"{out} is a file: with --dask give a folder.")
+    if len(set(targets.values())) < len(files):
+        raise ValueError(f"{data} matches files of the same name but for their ending: give files of one kind.")
+    if set(targets.values()) & set(files):
+        raise ValueError(f"{out} is the folder of the files that are read: give another one.")
+    folder.mkdir(parents=True, exist_ok=True)
+    cluster = heavy("sslart.dask._cluster")
+    with connected(scheduler, quiet=quiet):
+        tasks = cluster.Tasks()
+        written = tasks.each("predict", _written, list(targets.items()), cluster.sent(predict, "model"))
+        total: Counter[str] = cluster.run(tasks.tree("predict-join", _summed, written))
+    return total
+
+
+def _written(names: tuple[str, str], number: int, predict: FilePredictor) -> Counter[str]:
+    return predict(*names)
+
+
+def _summed(totals: Sequence[Counter[str]]) -> Counter[str]:
+    together = Counter[str]()
+    for one in totals:
+        together.update(one)
+    return together

@@ -1,0 +1,214 @@
+"""Record of the rows a model has learnt: one key per row, saved with the model, so that no row counts twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sslart._art.backend import row_keys
+from sslart._data.samples import Table
+from sslart._mapping.model_view import ModelView
+from sslart._utils.arrays import BoolArray, FloatArray, KeyArray, equal_rows_share, mixed
+
+MAX_KEYS = 2**17  # two megabytes in the file
+MAX_BY_CHANCE = 0.01  # other rows that agree with a row by chance, where its values are to identify it
+MAX_COMPARED = 10_000  # rows, to estimate how often rows agree by chance
+NO_LABEL = np.uint64(0)
+
+
+class RowKeys(NamedTuple):
+    """For each row a key of the row, and one of its label."""
+
+    rows: KeyArray
+    labels: KeyArray
+
+    @classmethod
+    def joined(cls, parts: Sequence[RowKeys]) -> RowKeys:
+        """Return the keys of several parts as one."""
+        return cls(np.concatenate([one.rows for one in parts]), np.concatenate([one.labels for one in parts]))
+
+    def pairs(self) -> KeyArray:
+        """Return one key for both."""
+        return mixed(self.rows ^ mixed(self.labels))
+
+
+NO_KEYS = RowKeys(np.zeros(0, np.uint64), np.zeros(0, np.uint64))
+
+
+class Comparison(NamedTuple):
+    """Rows compared with those that were learnt.
+
+    Attributes
+    ----------
+    again : array of bool
+        Rows that were learnt before, with the same label or now without one.
+    other_label : array of bool
+        Rows that were learnt with another label.
+    n_by_chance : int
+        How many rows agree with learnt ones where that may be chance: they are not marked.
+    """
+
+    again: BoolArray
+    other_label: BoolArray
+    n_by_chance: int = 0
+
+
+@dataclass(frozen=True)
+class LearntRows:
+    """The rows that a model has learnt, each as a key. Immutable.
+
+    Of more than `MAX_KEYS` rows, those with the lowest keys are kept: a random part, of which each is recognised.
+
+    Attributes
+    ----------
+    id_column, group_column : str or None
+        The columns with the name and with the group of each row, as they were given to `sslart fit`.
+    keys : RowKeys
+        Sorted by the keys of the rows.
+    n_rows : int
+        How many rows there have been.
+    equal_share : float
+        The share of pairs of rows that agree by chance.
+    """
+
+    id_column: str | None = None
+    group_column: str | None = None
+    keys: RowKeys = NO_KEYS
+    n_rows: int = 0
+    equal_share: float = 1.0
+
+    @classmethod
+    def of_fit(cls, table: Table, keys: RowKeys, id_column: str | None, group_column: str | None) -> LearntRows:
+        """Return the record of the rows that a model was fitted to."""
+        equal_share = equal_rows_share(_as_numbers(table[:MAX_COMPARED]))
+        return cls(id_column, group_column, equal_share=equal_share).adding(keys)
+
+    @classmethod
+    def joined(cls, parts: Sequence[LearntRows]) -> LearntRows:
+        """Return the rows that several models have learnt together."""
+        id_column, group_column = (
+            names.pop() if len(names) == 1 else None
+            for names in ({getattr(one, name) for one in parts} for name in ("id_column", "group_column"))
+        )
+        joined = cls(id_column, group_column, equal_share=max(one.equal_share for one in parts))
+        for one in parts:
+            joined = joined.adding(one.keys)
+        return replace(joined, n_rows=sum(one.n_rows for one in parts))
+
+    @property
+    def identifies(self) -> bool:
+        """True if rows can be recognised: by name, or by values that rarely agree by chance."""
+        return self.id_column is not None or self.n_rows * self.equal_share <= MAX_BY_CHANCE
+
+    @property
+    def is_part(self) -> bool:
+        """True if the record is full, so that some rows are missing from it."""
+        return len(self.keys.rows) >= MAX_KEYS
+
+    def adding(self, keys: RowKeys) -> LearntRows:
+        """Return the same with further rows."""
+        n_rows = self.n_rows + len(keys.rows)
+        if self.is_part:
+            low = keys.rows <= self.keys.rows[-1]
+            keys = RowKeys(keys.rows[low], keys.labels[low])
+        both = RowKeys.joined([self.keys, keys])
+        first = np.unique(both.pairs(), return_index=True)[1]
+        kept = first[np.argsort(both.rows[first], kind="stable")[:MAX_KEYS]]
+        return replace(self, keys=RowKeys(both.rows[kept], both.labels[kept]), n_rows=n_rows)
+
+    def with_kept_labels(self, view: ModelView) -> LearntRows:
+        """Return the same with the labelled rows that a model keeps, such as those that `sslart label` has added."""
+        kept = view.members[0].kept_labels if view.class_table.seen else None
+        if kept is None or self.id_column is not None:
+            return self
+        table, indices = kept
+        keys = keys_of(table, view.classes[indices].tolist())
+        if not self.n_rows:  # a model that was not fitted by sslart fit
+            return LearntRows.of_fit(table, keys, None, self.group_column)
+        return replace(self.adding(keys), n_rows=self.n_rows)
+
+    def compare(self, keys: RowKeys) -> Comparison:
+        """Compare rows with those that were learnt.
+
+        A row that was learnt without a label and now has one is new.
+        """
+        known = _among(keys.rows, self.keys.rows)
+        if not self.identifies:
+            none = np.zeros(len(known), dtype=bool)
+            return Comparison(none, none, int(known.sum()))
+        labelled = keys.labels != NO_LABEL
+        same = _among(keys.pairs(), self._pairs)
+        other = _among(keys.rows, self.keys.rows[self.keys.labels != NO_LABEL])
+        return Comparison(known & (~labelled | same), labelled & other & ~same)
+
+    @cached_property
+    def _pairs(self) -> KeyArray:
+        return np.sort(self.keys.pairs())
+
+    def to_notes(self) -> dict[str, Any]:
+        """Return the record as plain values and arrays."""
+        return {
+            "id_column": self.id_column,
+            "group_column": self.group_column,
+            "rows": self.keys.rows.view(np.int64),
+            "labels": self.keys.labels.view(np.int64),
+            "n_rows": self.n_rows,
+            "equal_share": self.equal_share,
+        }
+
+    @classmethod
+    def from_notes(cls, notes: dict[str, Any]) -> LearntRows:
+        """Return the record in notes, after checking them; it is empty for a model without notes."""
+        if not notes:
+            return cls()
+        rows, labels, n_rows, equal = (notes[name] for name in ("rows", "labels", "n_rows", "equal_share"))
+        id_column, group_column = notes["id_column"], notes["group_column"]
+        if (
+            any(keys.dtype != np.int64 or keys.ndim != 1 for keys in (rows, labels))
+            or not len(rows) == len(labels) <= MAX_KEYS
+            or type(n_rows) is not int
+            or n_rows < 0
+            or not (isinstance(equal, int | float) and 0 <= equal <= 1)
+            or not all(name is None or isinstance(name, str) for name in (id_column, group_column))
+        ):
+            raise ValueError("what the file says of the learnt rows does not fit together")
+        keys = RowKeys(rows.view(np.uint64), labels.view(np.uint64))
+        return cls(id_column, group_column, keys, n_rows, float(equal))
+
+
+def keys_of(table: Table, labels: Any = None, ids: list[str | None] | None = None) -> RowKeys:
+    """Return the keys of rows: of their names where they have one, else of their values."""
+    rows = row_keys(table)
+    if ids is not None:
+        own = _text_keys(ids)
+        rows = np.where(own == NO_LABEL, rows, own)
+    if labels is None:
+        return RowKeys(rows, np.zeros(len(rows), np.uint64))
+    return RowKeys(rows, _text_keys([None if label is None else str(label) for label in labels]))
+
+
+def _among(keys: KeyArray, ordered: KeyArray) -> BoolArray:
+    """Return a mask of the keys that occur in a sorted array of keys."""
+    if not len(ordered):
+        return np.zeros(len(keys), dtype=bool)
+    return np.asarray(ordered[np.minimum(np.searchsorted(ordered, keys), len(ordered) - 1)] == keys)
+
+
+def _text_keys(texts: list[str | None]) -> KeyArray:
+    """Return a key for each text, the same on every machine; 0 for None."""
+    distinct = {text for text in texts if text is not None}
+    keys = {text: int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little") | 1 for text in distinct}
+    return np.array([0 if text is None else keys[text] for text in texts], dtype=np.uint64)
+
+
+def _as_numbers(table: Table) -> FloatArray:
+    """Return rows as numbers that are equal where the values are: categories by a code, missing values by another."""
+    numbers = np.where(np.isnan(table.values), np.inf, table.values)
+    for column, values in table.categories.items():
+        numbers[:, column] = np.unique([str(value) for value in values], return_inverse=True)[1]
+    return numbers

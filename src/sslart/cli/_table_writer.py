@@ -1,0 +1,239 @@
+"""Frames as one file, written piece by piece: CSV, TSV, Parquet, JSON, JSON lines and Excel."""
+
+from __future__ import annotations
+
+import io
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, time, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sslart._tables.files import arrow
+from sslart._utils.files import STANDARD
+from sslart._utils.notes import note
+from sslart._utils.optional import install_command, optional
+from sslart._utils.text import csv_text, json_text, printable, with_texts
+from sslart.cli._output import ESCAPED
+
+TABS, PARQUET, LINES = (".tsv", ".tab"), (".parquet", ".pq"), (".jsonl", ".ndjson")
+EXCEL = (".xlsx",)
+TEXTS = ("", ".csv", ".txt", *TABS)
+KINDS = (*TEXTS, *PARQUET, ".json", *LINES, *EXCEL)
+MAX_ROWS, MAX_COLUMNS, MAX_CHARACTERS = 2**20, 2**14, 32_767  # of a sheet, with the header, and of a cell
+MAX_WHOLE = 2**53  # larger whole numbers lose digits there
+BYTES_AT_ONCE = 2**20
+CURE = "write CSV or Parquet instead"
+
+
+class Style(NamedTuple):
+    """Style of cells in text output.
+
+    Attributes
+    ----------
+    keep_formulas : bool
+        Whether cells that a spreadsheet computes stay as they are.
+    visible : bool
+        Whether every character is visible, as for a person who reads it on a terminal.
+    separator, decimal : str
+        Of CSV: what separates cells, and what stands in numbers.
+    """
+
+    keep_formulas: bool = False
+    visible: bool = False
+    separator: str = ","
+    decimal: str = "."
+
+
+def check_kind(target: str) -> None:
+    """Raise an error with a remedy if a file name has an unsupported extension."""
+    kind = Path(target).suffix.lower()
+    if target != STANDARD and kind not in KINDS:
+        raise ValueError(
+            f"Tables are not written as {kind}: end the name of {target} with .csv, .tsv, .parquet, .xlsx, .json or "
+            ".jsonl."
+        )
+    if kind in EXCEL:
+        needs_openpyxl(target)
+
+
+def written(frames: Iterable[Any], kind: str, types: Mapping[str, Any], style: Style) -> Iterator[bytes]:
+    """Yield frames with the same columns as a file, of a kind given by the ending of its name.
+
+    JSON is always visible, and the same when it is read back. CSV is visible where a person may read it as it is.
+
+    Parameters
+    ----------
+    frames : iterable of DataFrame
+    kind : str
+        One of `KINDS`.
+    types : mapping
+        The types of columns in Parquet, where they are not text.
+    style : Style
+    """
+    if kind in PARQUET:
+        yield from _parquet(frames, types)
+    elif kind in EXCEL:
+        yield from excel_file(frames, keep_formulas=style.keep_formulas)
+    elif kind == ".json":
+        yield from _json(frames)
+    elif kind in LINES:
+        yield from (f"{json_text(one)}\n".encode() for frame in frames for one in records(frame))
+    else:
+        yield from _text(frames, style._replace(separator="\t") if kind in TABS else style)
+
+
+def _text(frames: Iterable[Any], style: Style) -> Iterator[bytes]:
+    for number, frame in enumerate(frames):
+        shown = with_texts(frame, _visible_cell) if style.visible else frame
+        yield csv_text(
+            shown,
+            keep_formulas=style.keep_formulas,
+            index=False,
+            header=number == 0,
+            sep=style.separator,
+            decimal=style.decimal,
+        ).encode()
+
+
+def _visible_cell(text: str) -> str:
+    visible = printable(text)
+    if visible != text:
+        note(ESCAPED)
+    return visible
+
+
+def records(frame: Any) -> list[dict[str, Any]]:
+    """Return rows as values for JSON: None where missing, and text for types that JSON lacks."""
+    is_blank = {name: frame[name].isna().tolist() for name in frame}
+    columns = {
+        name: [
+            None if blank else _json_value(one) for one, blank in zip(frame[name].tolist(), is_blank[name], strict=True)
+        ]
+        for name in frame
+    }
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def _json_value(value: Any) -> Any:
+    is_number = isinstance(value, int) or (isinstance(value, float) and abs(value) < float("inf"))
+    return value if isinstance(value, str) or is_number else str(value)
+
+
+def _json(frames: Iterable[Any]) -> Iterator[bytes]:
+    start = "[\n"
+    for frame in frames:
+        for one in records(frame):
+            yield f"{start}  {json_text(one)}".encode()
+            start = ",\n"
+    yield b"\n]\n"
+
+
+def _parquet(frames: Iterable[Any], types: Mapping[str, Any]) -> Iterator[bytes]:
+    pyarrow, sink, writer, schema = arrow(""), Buffer(), None, None
+    for frame in frames:
+        if writer is None:
+            schema = pyarrow.schema([(name, types.get(name) or pyarrow.string()) for name in frame.columns])
+            writer = arrow(".parquet").ParquetWriter(sink, schema)
+        texts = {name: _texts(frame[name]) for name in frame if types.get(name) is None and frame[name].dtype == object}
+        writer.write_table(pyarrow.Table.from_pandas(frame.assign(**texts), schema, preserve_index=False))
+        yield sink.taken()
+    if writer is not None:
+        writer.close()
+    yield sink.taken()
+
+
+def _texts(column: Any) -> list[str | None]:
+    return [None if blank else str(one) for one, blank in zip(column, column.isna(), strict=True)]
+
+
+def prediction_types(classes: Any) -> dict[str, Any]:
+    """Return the types of the columns of predictions in Parquet."""
+    pyarrow = arrow("")
+    of_class = {"i": pyarrow.int64(), "b": pyarrow.bool_()}.get(classes.dtype.kind, pyarrow.string())
+    types = {"class": of_class, "box": pyarrow.int64(), "abstained": pyarrow.bool_(), "novel": pyarrow.bool_()}
+    return types | dict.fromkeys(("probability", "novelty"), pyarrow.float64())
+
+
+class Buffer(io.RawIOBase):
+    """A write-only buffer that can be drained while a writer fills it."""
+
+    def __init__(self) -> None:
+        self._written, self._position = bytearray(), 0
+
+    def writable(self) -> bool:
+        """Return True: the buffer can be written."""
+        return True
+
+    def tell(self) -> int:
+        """Return the number of bytes written so far."""
+        return self._position
+
+    def write(self, content: Any) -> int:
+        """Keep bytes until they are taken; return how many."""
+        self._written += content
+        self._position += len(content)
+        return len(content)
+
+    def taken(self) -> bytes:
+        """Return the bytes written since the last call."""
+        taken, self._written = bytes(self._written), bytearray()
+        return taken
+
+
+def needs_openpyxl(target: str) -> None:
+    """Raise an ImportError with the cures where spreadsheets cannot be written."""
+    try:
+        optional("openpyxl", "excel")
+    except ImportError as error:
+        raise ImportError(
+            f"{target} is a spreadsheet, which is written with openpyxl. Give a name that ends with .csv, or "
+            f"{install_command('excel', 'openpyxl')}"
+        ) from error
+
+
+def excel_file(frames: Iterable[Any], *, keep_formulas: bool) -> Iterator[bytes]:
+    """Yield frames with the same columns as one sheet; raise a ValueError if they exceed the size of a sheet."""
+    book = optional("openpyxl", "excel").Workbook(write_only=True)
+    with tempfile.TemporaryFile() as file:
+        try:
+            _fill(book.create_sheet("sslart"), frames, keep_formulas)
+        finally:
+            book.save(file)  # it ends the sheet, also where that is not whole
+        file.seek(0)
+        while content := file.read(BYTES_AT_ONCE):
+            yield content
+
+
+def _fill(sheet: Any, frames: Iterable[Any], keep_formulas: bool) -> None:
+    cells, n_rows = optional("openpyxl.cell", "excel"), 1
+
+    def cell(value: Any) -> Any:
+        made = cells.WriteOnlyCell(sheet, _sheet_cell(value))
+        if isinstance(value, str) and not keep_formulas:
+            made.data_type = "s"
+        return made
+
+    for number, frame in enumerate(frames):
+        n_rows += len(frame)
+        for found, most, things in ((len(frame.columns), MAX_COLUMNS, "columns"), (n_rows, MAX_ROWS, "rows")):
+            if found > most:
+                raise ValueError(f"A sheet has at most {most} {things}, and this table has more: {CURE}.")
+        if number == 0:
+            sheet.append([cell(str(name)) for name in frame.columns])
+        rows = zip(*(column.tolist() for _, column in frame.items()), strict=True)
+        for row, is_blank in zip(rows, frame.isna().to_numpy().tolist(), strict=True):
+            sheet.append([None if blank else cell(value) for value, blank in zip(row, is_blank, strict=True)])
+
+
+def _sheet_cell(value: Any) -> Any:
+    """Return a value as a cell may hold it; control characters, which it may not, as escapes."""
+    if isinstance(value, int | float) and abs(value) <= (MAX_WHOLE if isinstance(value, int) else sys.float_info.max):
+        return value
+    if isinstance(value, date | time | timedelta) and getattr(value, "tzinfo", None) is None:
+        return value.to_pydatetime() if hasattr(value, "to_pydatetime") else value
+    text = "".join(one if one in "\n\t" else printable(one) for one in str(value))
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"A cell of a sheet has at most {MAX_CHARACTERS} characters, and one has more: {CURE}.")
+    return text

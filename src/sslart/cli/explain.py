@@ -1,0 +1,401 @@
+"""`sslart explain`, `what-if`, `rules` and `report`: a fitted model and its predictions, explained."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import sslart
+from sslart._mapping.model_view import ModelView, view_of
+from sslart._tables import cells
+from sslart._tables.cells import plain
+from sslart._tables.columns import (
+    blank_rows,
+    check_columns,
+    check_learnt_columns,
+    labels_of,
+    learnt_columns,
+    sample_of_row,
+    samples_for,
+    split_names,
+)
+from sslart._tables.files import pandas, read_table
+from sslart._utils.files import STANDARD
+from sslart._utils.notes import note
+from sslart._utils.text import listed, plural, printable, printable_lines
+from sslart.cli._model_file import read_model
+from sslart.cli._options import DATA_HELP, FORMULAS_HELP, JSON_HELP, MODEL_HELP, QUIET_HELP, EncodingOption
+from sslart.cli._output import A_BOX, ESCAPED, check_target, print_json, show, write
+from sslart.cli.service.connection import MODEL_OR_NAME_HELP, ServerOption, TokenOption, connected, model_of
+from sslart.cli.service.served import ServedModel
+from sslart.reporting._page import check_page_path
+
+MAX_ROWS = 5000  # of a longer table, importances are measured on so many rows
+RANGE_CURE = "write --range COLUMN=LOW:HIGH for a number, and --range COLUMN=A,B for categories"
+
+
+def explain(
+    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_OR_NAME_HELP)],
+    data: Annotated[str | None, typer.Argument(help=f"{DATA_HELP}; with --global it may be left out")] = None,
+    row: Annotated[
+        int | None, typer.Option(min=1, help="which row; 1 is the first below the header", metavar="N")
+    ] = None,
+    of_model: Annotated[
+        bool, typer.Option("--global", help="print how much each feature matters, over all rows or all boxes")
+    ] = False,
+    encoding: EncodingOption = None,
+    server: ServerOption = None,
+    token: TokenOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+) -> None:
+    """Explain the prediction for a row: what counts for it, what counts against it, and what would change it.
+
+    With --global, print the importance of each feature instead: its mean absolute contribution to the scores of the
+    classes, over the rows of DATA or, without DATA, over samples drawn from the boxes of the model.
+
+    With --server a service explains the row, and MODEL is the name of a model there.
+    """
+    if of_model and row is not None:
+        raise ValueError("--global is about all rows and --row about one: give one of the two.")
+    if not of_model and (data is None or row is None):
+        raise ValueError("Give a table and --row N to explain one row, or --global for the importance of each feature.")
+    if server is not None and row is not None:
+        _explain_on_server(server, token, model_file, str(data), row, encoding, as_json=as_json)
+        return
+    model = model_of(model_file, server, token)
+    if row is None:
+        _check_evidence(model, model_file)
+        found = model.feature_importances(None if data is None else _samples(model, data, encoding))
+    else:
+        (found,) = model.explain(sample_of_row(model, str(data), row, encoding))
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        show(str(found))
+
+
+def _explain_on_server(
+    server: str, token: str | None, name: str, data: str, row: int, encoding: str | None, *, as_json: bool
+) -> None:
+    with connected(server, token) as client:
+        (found,) = client.explain(name, [ServedModel(client, name, data).row(row, encoding)])
+    text = found.pop("text")
+    if as_json:
+        print_json(found)
+    else:
+        show(text)
+
+
+def _check_evidence(model: Any, model_file: str) -> None:
+    if not view_of(model).uses_evidence:
+        raise ValueError(
+            f"The model in {model_file} predicts by single boxes, so that features have no importance by themselves. "
+            "Fit one with evidence mapping: sslart fit without --mapping or with --mapping evidence. For this one, "
+            "sslart rules prints its boxes."
+        )
+
+
+def _samples(model: Any, data: str, encoding: str | None) -> Any:
+    """Return the rows of a table as the model takes them, of very many an even spread."""
+    frame = read_table(data, encoding)
+    check_learnt_columns(model, frame.columns, data)
+    frame = frame[~blank_rows(frame, learnt_columns(model) or frame.columns, data)]
+    if len(frame) > MAX_ROWS:
+        note(f"{data} has {len(frame)} rows: importances are measured on {MAX_ROWS} of them, spread evenly.")
+        frame = frame.iloc[np.linspace(0, len(frame) - 1, MAX_ROWS).astype(np.int64)]
+    return samples_for(model, frame, data)
+
+
+def what_if(
+    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_OR_NAME_HELP)],
+    data: Annotated[str, typer.Argument(help=DATA_HELP)],
+    row: Annotated[int, typer.Option(min=1, help="which row; 1 is the first below the header", metavar="N")],
+    target: Annotated[
+        str | None, typer.Option(help="the class that is wanted; any other than the present one if not given")
+    ] = None,
+    fixed: Annotated[
+        list[str] | None,
+        typer.Option(help="column that never changes; may be given often, or once with commas", metavar="COLUMN"),
+    ] = None,
+    ranges: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--range",
+            help="limits of new values, COLUMN=LOW:HIGH for a number, where a side may be left out, or COLUMN=A,B "
+            "for categories; may be given often",
+            metavar="LIMITS",
+        ),
+    ] = None,
+    n: Annotated[int, typer.Option("--n", min=1, help="how many changes are wanted", metavar="CHANGES")] = 3,
+    plausible: Annotated[bool, typer.Option("--plausible", help="only changes to samples like those learnt")] = False,
+    encoding: EncodingOption = None,
+    server: ServerOption = None,
+    token: TokenOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+) -> None:
+    """Print several unlike changes of a row, each of which leads to another prediction: those of few columns first.
+
+    New values are values that occur: numbers within the learnt range, with no more decimals than the data, and
+    categories that were learnt. What is missing in the row stays missing. Every change has been predicted. If there
+    are fewer than wanted, the last line gives the reason.
+
+    With --server a service finds the changes, and MODEL is the name of a model there.
+    """
+    if server is not None:
+        with connected(server, token) as client:
+            features = client.features(model_file)
+            changes = client.counterfactual(
+                model_file,
+                ServedModel(client, model_file, data).row(row, encoding),
+                target,
+                fixed=split_names(fixed, pandas().DataFrame(columns=list(features))),
+                ranges=_ranges({name: {} if kind == "category" else None for name, kind in features.items()}, ranges),
+                n=n,
+                plausible=plausible,
+            )
+        text = changes.pop("text")
+        _show({name: value for name, value in changes.items() if name not in ("model", "sequence")}, text, as_json)
+        return
+    model = read_model(model_file)
+    view = view_of(model)
+    sample = sample_of_row(model, data, row, encoding)
+    columns = pandas().DataFrame(columns=view.feature_names)
+    found = model.counterfactual(
+        sample,
+        target=None if target is None else _class(view, target),
+        fixed=split_names(fixed, columns),
+        ranges=_ranges(_categories(view), ranges),
+        n=n,
+        plausible=plausible,
+    )
+    _show(found.to_dict(), str(found), as_json)
+
+
+def _show(values: dict[str, Any], text: str, as_json: bool) -> None:
+    if as_json:
+        print_json(values)
+    else:
+        show(text)
+
+
+def _class(view: ModelView, text: str) -> Any:
+    """Return the class that a text stands for; the text where there is none."""
+    return {plain(str(one)): one for one in view.classes.tolist()}.get(plain(text), text)
+
+
+def _categories(view: ModelView) -> dict[str, dict[str, Any] | None]:
+    """Return the categories of each column by their text; None for numbers."""
+    encoder = view.members[0].encoder
+    return {
+        name: {plain(str(one)): one for one in encoder.categories_of(place)} if place in encoder.categorical else None
+        for place, name in enumerate(view.feature_names)
+    }
+
+
+def _ranges(columns: Mapping[str, Mapping[str, Any] | None], texts: Sequence[str] | None) -> dict[str, Any]:
+    """Return the limits of new values by column, of columns with their categories."""
+    ranges: dict[str, Any] = {}
+    for text in texts or ():
+        names = [name for name in columns if text.startswith(f"{name}=")]
+        if not names:
+            raise ValueError(
+                f"--range {text!r} does not begin with a column of the model and an equals sign: {RANGE_CURE}. The "
+                f"columns are {listed(list(columns), 12)}."
+            )
+        name = max(names, key=len)
+        limits, known = text.removeprefix(f"{name}="), columns[name]
+        if known is not None:
+            parts = [limits] if limits in known else [part.strip() for part in limits.split(",")]
+            ranges[name] = [known.get(part, part) for part in parts]
+        else:
+            ranges[name] = _limits(text, limits)
+    return ranges
+
+
+def _limits(text: str, limits: str) -> tuple[float | None, float | None]:
+    low, colon, high = limits.partition(":")
+    try:
+        first, last = (float(side) if side.strip() else None for side in (low, high))
+    except ValueError as error:
+        raise ValueError(f"--range {text!r} has a limit that is not a number: {RANGE_CURE}.") from error
+    if not colon:
+        raise ValueError(f"--range {text!r} has one limit: {RANGE_CURE}; one side may be empty, as in {text}:")
+    return first, last
+
+
+class Format(StrEnum):
+    """Output format of rules."""
+
+    text = "text"
+    csv = "csv"
+    json = "json"
+    md = "md"
+    html = "html"
+    sql = "sql"
+    py = "py"
+
+
+class Kind(StrEnum):
+    """Kind of rules to write."""
+
+    model = "model"
+    boxes = "boxes"
+
+
+def rules(
+    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_OR_NAME_HELP)],
+    data: Annotated[
+        str | None,
+        typer.Argument(help=f"{DATA_HELP}; the rules shall agree with the model there. None: what the boxes hold"),
+    ] = None,
+    kind: Annotated[
+        Kind, typer.Option(help="few rules that agree with the model, or one for each labelled box")
+    ] = Kind.model,
+    label: Annotated[
+        str | None, typer.Option(help="column with the classes, blank where not known: how often rules are right")
+    ] = None,
+    max_rules: Annotated[int | None, typer.Option(min=1, help="of kind model: how many rules at most (12)")] = None,
+    max_conditions: Annotated[
+        int | None, typer.Option(min=1, help="of kind model: how many conditions a rule may have (4)")
+    ] = None,
+    min_confidence: Annotated[
+        float | None, typer.Option(min=0, max=1, help="of kind boxes: leave out rules of lower confidence")
+    ] = None,
+    min_support: Annotated[
+        float | None, typer.Option(min=0, help="of kind boxes: leave out rules of fewer samples")
+    ] = None,
+    form: Annotated[
+        Format | None, typer.Option("--format", help="how the rules are written; by the name of the file, or text")
+    ] = None,
+    out: Annotated[str, typer.Option(help="- for standard output", metavar="FILE")] = STANDARD,
+    encoding: EncodingOption = None,
+    server: ServerOption = None,
+    token: TokenOption = None,
+    keep_formulas: Annotated[bool, typer.Option("--keep-formulas", help=FORMULAS_HELP)] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="the same as --format json")] = False,
+) -> None:
+    """Print the rules of a model.
+
+    With --server they are those of a model of a service, of which a copy is fetched, and MODEL is its name.
+    """
+    files = (model_file if server is None else None, data)
+    check_target(out, *(one for one in files if one is not None))
+    by_name = Path(out).suffix.lower().removeprefix(".")
+    chosen = Format.json if as_json else form or Format.__members__.get(by_name, Format.text)
+    _check_options(kind, chosen, data, label, max_rules or max_conditions, min_confidence, min_support)
+    model = model_of(model_file, server, token)
+    if kind is Kind.boxes:
+        rules = model.rules(kind="boxes", min_confidence=min_confidence, min_support=min_support)
+        if not rules:
+            raise ValueError("No rule is left: lower --min-confidence or --min-support.")
+    else:
+        X, y = (None, None) if data is None else _read(model, data, label, encoding)
+        rules = model.rules(X, y, max_rules=max_rules, max_conditions=max_conditions)
+    content = _written(rules, chosen, keep_formulas=keep_formulas)
+    if kind is Kind.boxes and chosen is Format.text:
+        content = f"{plural(len(rules), 'rule')}, one for each box with a label; {A_BOX}.\n\n{content}"
+    write(out, _visible(content, chosen) if out == STANDARD else content)
+
+
+def _check_options(
+    kind: Kind, form: Format, data: str | None, label: str | None, of_model: Any, *of_boxes: float | None
+) -> None:
+    """Raise a ValueError where options do not belong together."""
+    if kind is Kind.boxes and (data is not None or label is not None or of_model):
+        raise ValueError("DATA, --label, --max-rules and --max-conditions belong to --kind model: leave them out.")
+    if kind is Kind.model and any(one is not None for one in of_boxes):
+        raise ValueError("--min-confidence and --min-support belong to --kind boxes: add it, or leave them out.")
+    if kind is Kind.boxes and form in (Format.sql, Format.py):
+        raise ValueError("Rules of boxes overlap, so that they are no code: leave out --kind boxes for SQL and Python.")
+    if label is not None and data is None:
+        raise ValueError("--label names a column of a file: give the file after the model.")
+
+
+def _read(model: Any, data: str, label: str | None, encoding: str | None) -> tuple[Any, Any]:
+    """Return the samples of a file, and their labels."""
+    frame = read_table(data, encoding)
+    check_columns(frame.columns, [label], data)
+    check_learnt_columns(model, frame.columns, data)
+    frame = frame[~blank_rows(frame, learnt_columns(model) or frame.columns, data)]
+    truth = None if label is None else labels_of(frame, label, data, model.classes_)
+    rest = frame if label is None else frame.drop(columns=[label])
+    return samples_for(model, rest, data), truth
+
+
+def _visible(content: str, form: Format) -> str:
+    """Return rules for standard output, or raise a ValueError where visible text would not be the same rules."""
+    if form is Format.csv:
+        cells = [[printable(cell) for cell in row] for row in csv.reader(io.StringIO(content, newline=""))]
+        shown = io.StringIO()
+        csv.writer(shown, lineterminator="\n").writerows(cells)
+        if shown.getvalue() != content:
+            note(ESCAPED)
+        return shown.getvalue()
+    if form is Format.sql and printable_lines(content) != content:
+        raise ValueError(
+            "A name or category in these rules holds control characters, which SQL can only write as they are: give "
+            "a file with --out."
+        )
+    return content
+
+
+def _written(rules: Any, form: Format, *, keep_formulas: bool) -> str:
+    match form:
+        case Format.csv:
+            return str(rules.to_csv(keep_formulas=keep_formulas))
+        case Format.json:
+            return f"{rules.to_json(indent=2)}\n"
+        case Format.md:
+            return str(rules.to_markdown())
+        case Format.html:
+            title = "<!doctype html>\n<meta charset='utf-8'>\n<title>Rules</title>\n"
+            return f"{title}{rules.to_html()}\n"
+        case Format.sql:
+            return f"{rules.to_sql()}\n"
+        case Format.py:
+            return str(rules.to_python())
+    return f"{rules.to_text()}\n"
+
+
+def report(
+    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
+    data: Annotated[str, typer.Argument(help=DATA_HELP)],
+    label: Annotated[str | None, typer.Option(help="column with the true classes, blank where not known")] = None,
+    out: Annotated[str, typer.Option(help="the page", metavar="FILE")] = "report.html",
+    id_column: Annotated[str | None, typer.Option("--id", help="column that names samples", metavar="COLUMN")] = None,
+    held_out: Annotated[
+        bool | None, typer.Option("--held-out/--learnt", help="whether the model has not learnt these rows, or has")
+    ] = None,
+    encoding: EncodingOption = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
+) -> None:
+    """Write a page about a model: its rules, the quality of its predictions, and an explanation of each of them."""
+    if out == STANDARD:
+        raise ValueError("The page goes to a file: give its name with --out.")
+    check_target(out, model_file, data)
+    check_page_path(out)
+    model = read_model(model_file)
+    frame = read_table(data, encoding)
+    check_columns(frame.columns, [label, id_column], data)
+    check_learnt_columns(model, frame.columns, data)
+    frame = frame[~blank_rows(frame, learnt_columns(model) or frame.columns, data)]
+    truth = None if label is None else labels_of(frame, label, data, model.classes_)
+    rest = frame.drop(columns=[name for name in (label, id_column) if name is not None])
+    written = sslart.report(
+        model,
+        samples_for(model, rest, data),
+        truth,
+        out,
+        held_out=held_out,
+        sample_names=None if id_column is None else [text or "" for text in cells.names(frame[id_column])],
+        sample_numbers=(frame.index + 1).tolist(),  # as explain --row counts
+    )
+    if not quiet:
+        note(f"{written} written.")

@@ -1,0 +1,487 @@
+"""`sslart label`: asks a person for the labels that help most, and learns them."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import sys
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext, redirect_stdout
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, NamedTuple
+
+import numpy as np
+import typer
+
+from sslart._mapping.model_view import view_of
+from sslart._mapping.summary import summarise
+from sslart._tables import cells, files
+from sslart._tables.columns import check_columns, samples_for
+from sslart._tables.files import BYTES_PER_PIECE, arrow, read_pieces
+from sslart._tables.text import Utf8Text, rows_in, whole_rows, with_cell
+from sslart._utils.files import STANDARD, FileIdentity, write_atomically
+from sslart._utils.intervals import Estimate
+from sslart._utils.notes import note
+from sslart._utils.text import as_text_cell, csv_row, plural, printable, value_text
+from sslart.active import Query, QueryPool
+from sslart.cli._model_file import SECONDS_TO_WAIT, ModelFile, save_model
+from sslart.cli._options import MODEL_HELP, WAIT_HELP, EncodingOption, WantedAccuracy, check_wanted
+from sslart.cli._output import A_BOX, check_target, print_json, print_table, show
+from sslart.cli._path_lock import InUseError
+from sslart.cli._predictions import own_types
+from sslart.cli._quality import more_labels
+from sslart.cli._seen_rows import LearntRows, keys_of
+from sslart.cli._table_writer import PARQUET, TEXTS, Buffer, Style, check_kind, written
+from sslart.rules._box_rules import DEFAULT_LEVELS, scales_of
+
+MAX_SHOWN = 20
+UNKNOWN = "not known"
+SKIP, STOP = object(), object()
+GZIP = 16 + zlib.MAX_WBITS
+
+
+def label(
+    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
+    data: Annotated[str, typer.Argument(help="CSV, TSV, Parquet, Arrow or Excel, with the rows to choose from")],
+    questions: Annotated[int, typer.Option(min=1, help="how many rows to ask about at most", metavar="N")] = 20,
+    label: Annotated[
+        str | None, typer.Option(help="column with classes: rows that have one are not asked about", metavar="COLUMN")
+    ] = None,
+    id_column: Annotated[str | None, typer.Option("--id", help="column that names rows", metavar="COLUMN")] = None,
+    record: Annotated[
+        str | None, typer.Option(help="add each label to this CSV: row, id and class", metavar="FILE")
+    ] = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="put each answer into the column of --label, in the table itself")
+    ] = False,
+    write_to: Annotated[
+        str | None, typer.Option(help="put the answers into a copy of the table, of any kind", metavar="FILE")
+    ] = None,
+    accuracy: WantedAccuracy = None,
+    out: Annotated[str | None, typer.Option(help="another file, to keep the old model", metavar="FILE")] = None,
+    encoding: EncodingOption = None,
+    wait: Annotated[float, typer.Option(min=0, help=WAIT_HELP, metavar="SECONDS")] = SECONDS_TO_WAIT,
+    as_json: Annotated[bool, typer.Option("--json", help="print at the end what was learnt, as JSON")] = False,
+) -> None:
+    """Ask for the labels that would help most, learn each at once, and print how the accuracy changes.
+
+    First come rows among many others, far from any label; the more certain the predictions become, the more
+    come rows between the classes; every third row is chosen without regard to the predictions, so that no class is
+    overlooked. Where the rows of a box are much alike, a class with * after it is the answer for all
+    of them, and counts as often. The model is saved after every label. The file is read piece by piece and may be
+    larger than memory.
+
+    With --write each answer is in the table before the model learns it: whatever stops the command, no answer is lost.
+    All other cells stay as they are. A table that is not CSV, TSV or Parquet is left alone: --write-to FILE writes a
+    copy.
+    """
+    target = out or model_file
+    check_wanted(accuracy)
+    if data == STANDARD:
+        raise ValueError("Labels are typed on standard input: give the rows as a file.")
+    if sys.stdin is None:
+        raise ValueError("Labels are typed on standard input, which is closed: run this command in a terminal.")
+    check_target(target, data)
+    if record is not None:
+        check_target(record, model_file, data, target)
+    table = _table_to_write(data, label, encoding, write, write_to, (model_file, target, record or STANDARD))
+    labelling = _Labelling(ModelFile("label", target, model_file, wait), data, label, id_column, encoding)
+    with redirect_stdout(sys.stderr) if as_json else nullcontext():
+        states = _ask_and_learn(labelling, questions, record, table)
+        expected = more_labels(labelling.model, accuracy)
+        if expected is not None:
+            show(f"More labels: {'; '.join(expected['sentences'])}")
+    if as_json:
+        print_json({"model": target, "labelled": len(states) - 1, "states": states, "more_labels": expected})
+
+
+def _table_to_write(
+    data: str, label: str | None, encoding: str | None, write: bool, write_to: str | None, others: tuple[str, ...]
+) -> LabelledTable | None:
+    """Return the table that answers are put into; None where they are not wanted there."""
+    if not write and write_to is None:
+        return None
+    if label is None:
+        raise ValueError("Answers are put into the column that --label names: give --label.")
+    if write and write_to is not None:
+        raise ValueError("--write is for the table itself and --write-to for a copy: give one of the two.")
+    check_target(data if write_to is None else write_to, *others, *([] if write_to is None else [data]))
+    return LabelledTable(data, label, encoding, write_to)
+
+
+def _ask_and_learn(
+    labelling: _Labelling, questions: int, record: str | None, table: LabelledTable | None
+) -> list[dict[str, Any]]:
+    """Ask, learn and print until no row or no question is left; return the state before and after each label."""
+    states = [_state(labelling.model, labelling.asked.pool)]
+    show(_state_text(states[0]))
+    show(f"({A_BOX})")
+    for number in range(1, questions + 1):
+        model, (pool, names, _) = labelling.model, labelling.asked
+        if not (best := pool.best(1)):
+            show("There are no more rows to label.")
+            break
+        query = best[0]
+        row = query.row + 1
+        _show_query(model, query, pool.sample(query), number, row, names.get(row))
+        answer = ask_class(model.classes_.tolist(), len(pool.box_rows(query)))
+        if answer is STOP:
+            break
+        if answer is SKIP:
+            labelling.skip(query)
+            continue
+        rows = [one + 1 for one in pool.box_rows(query)] if answer.whole_box else [row]
+        if table is not None:
+            table.add(rows, answer.label)
+        labelling.learn(query, answer)
+        if record is not None:
+            _add_to(record, rows, names, answer.label)
+        states.append(_state(labelling.model, labelling.asked.pool))
+        show(_state_text(states[-1]))
+    return states
+
+
+class _Labelling:
+    """A model that learns labels one by one, in turns with other commands, and the rows that may be asked about."""
+
+    def __init__(
+        self, file: ModelFile, data: str, label: str | None, id_column: str | None, encoding: str | None
+    ) -> None:
+        self.file, self._table = file, (data, label, id_column, encoding)
+        self.model, self._rows = file.read()
+        self.asked = _asked(self.model, self._rows, *self._table)
+        self._done: list[Query] = []
+
+    def skip(self, query: Query, *, whole_box: bool = False) -> None:
+        """Do not ask about a row again, or about any row of its box."""
+        pool = self.asked.pool
+        self._done += [query._replace(row=row) for row in (pool.box_rows(query) if whole_box else [query.row])]
+        pool.done(query, whole_box=whole_box)
+
+    def learn(self, query: Query, answer: Answer) -> None:
+        """Learn the label of a row and save the model; if another command has changed the model, reload it first.
+
+        The label of a whole box is that of its row, with the number of its rows as the weight.
+        """
+        row, (pool, names, groups) = query.row + 1, self.asked
+        sample, typed = pool.sample(query), [answer.label]
+        given: dict[str, Any] = {"groups": [groups[row]]} if groups.get(row) else {}
+        if answer.whole_box:
+            given["sample_weight"] = [len(pool.box_rows(query))]
+        try:
+            with self.file.owned():
+                if is_changed := self.file.has_changed():
+                    self.model, self._rows = self.file.read()
+                self.model.partial_fit(sample, typed, **given)
+                keys = keys_of(view_of(self.model).read(sample), typed, [names.get(row) or None])
+                self._rows = self._rows.adding(keys)
+                save_model(self.model, self.file, self._rows)
+        except InUseError as error:
+            raise InUseError(f"The label of row {row} was not learnt. {error}") from error
+        self.skip(query, whole_box=answer.whole_box)
+        if is_changed:
+            note(f"another program has changed {self.file.target}: it was read anew before it learnt this label.")
+            self.asked = _asked(self.model, self._rows, *self._table)
+            for done in self._done:
+                self.asked.pool.done(done)
+
+
+class _Asked(NamedTuple):
+    """The rows that may be asked about, and their names and groups by row number."""
+
+    pool: QueryPool
+    names: dict[int, str]
+    groups: dict[int, str]
+
+
+def _asked(
+    model: Any, rows: LearntRows, data: str, label: str | None, id_column: str | None, encoding: str | None
+) -> _Asked:
+    asked = _Asked(QueryPool(model), {}, {})
+    for frame in read_pieces(data, encoding, progress=True):
+        check_columns(frame.columns, [label, id_column], data)
+        samples = samples_for(model, frame.drop(columns=label or []), data)
+        known = None if label is None else [one is not None for one in cells.labels(frame[label])]
+        asked.pool.add(samples, known)
+        start = int(frame.index[0])
+        new = [row for row in asked.pool.rows() if row >= start]
+        for found, column in ((asked.names, id_column or rows.id_column), (asked.groups, rows.group_column)):
+            if column in frame.columns:
+                texts = cells.names(frame[column])
+                found.update({row + 1: texts[row - start] or "" for row in new})
+    return asked
+
+
+def _state(model: Any, pool: QueryPool) -> dict[str, Any]:
+    view = view_of(model)
+    summary = summarise(view)
+    return {
+        "labels": round(float(view.members[0].counts.sum())),
+        "boxes": int(model.n_nodes_),
+        "boxes_with_label": int(model.n_labelled_nodes_),
+        "rows_in_them": round(pool.share_labelled(), 4),
+        "leave_one_out": None if summary.accuracy is None else vars(summary.accuracy),
+        "not_measured": summary.why_not if view.uses_evidence and view.class_table.seen else "",
+    }
+
+
+def _state_text(state: dict[str, Any]) -> str:
+    quality, why_not = state["leave_one_out"], state["not_measured"]
+    accuracy = f"; accuracy is not measured: {why_not}" if why_not else ""
+    if quality is not None:
+        accuracy = f"; leave-one-out accuracy {Estimate(**quality)}"
+    return (
+        f"{plural(state['labels'], 'label')}; {state['boxes_with_label']} of {state['boxes']} boxes have a label, and "
+        f"these hold {100 * state['rows_in_them']:.0f} % of the rows{accuracy}"
+    )
+
+
+def _show_query(model: Any, query: Query, sample: Any, number: int, row: int, name: str | None) -> None:
+    title = f"row {row}" if name is None else f"row {row}, {name}"
+    reason = f"one of {query.n_samples} rows in a box without a label" if query.new else "the model is unsure here"
+    show(f"\nQuestion {number}: {printable(title)}; {reason}")
+    show_sample(model, sample, query.node if query.tight else None)
+    if view_of(model).class_table.seen:
+        proba = model.predict_proba(sample)[0]
+        show(f"The model predicts {printable(model.classes_[proba.argmax()])} (probability {proba.max():.2f}).")
+
+
+def _add_to(record: str, rows: list[int], names: dict[int, str], label: Any) -> None:
+    path = Path(record)
+    is_new = not path.exists()
+    with path.open("a", encoding="utf-8", newline="") as file:
+        if is_new:
+            file.write(csv_row(["row", "id", "class"]))
+        for row in rows:
+            file.write(csv_row([row, names.get(row, ""), label]))
+
+
+class Answer(NamedTuple):
+    """A class that a person has typed, and whether it is that of all rows of the box."""
+
+    label: Any
+    whole_box: bool = False
+
+
+def show_sample(model: Any, sample: Any, box: int | None = None) -> None:
+    """Print the values of a sample with their levels; of many columns, those furthest from the middle.
+
+    With a box, the range of its values stands beside them.
+    """
+    view = view_of(model)
+    member, table = view.members[0], view.read(sample)
+    coded = member.encode(table)[0]
+    lower, upper = (member.encoder.decode(side) for side in member.boxes_of(np.array([0 if box is None else box])))
+    rows: list[tuple[float, tuple[str, ...]]] = []
+    for column, scale in enumerate(scales_of(member.encoder, view.feature_names, DEFAULT_LEVELS, None)):
+        if scale.categories is not None:
+            value = table.categories[column][0] if column in table.categories else None
+            rows.append((1.0, (scale.feature, UNKNOWN if value is None else f"“{value}”", "", "")))
+            continue
+        if not len(scale.positions):
+            rows.append((0.0, (scale.feature, _value(scale.feature, table.values.item(0, column)), "", "")))
+            continue
+        position = scale.positions[0]
+        known = not np.isnan(coded[position])
+        level = f"“{scale.terms[int(scale.levels(coded[[position]])[0]) - 1]}”" if known else ""
+        off_middle = abs(coded[position] - 0.5) if known else 0.0
+        value = _value(scale.feature, table.values.item(0, column))
+        ends = " to ".join(_value(scale.feature, float(side[0, position])) for side in (lower, upper))
+        rows.append((off_middle, (scale.feature, value, level, ends)))
+    shown = sorted(range(len(rows)), key=lambda row: -rows[row][0])[:MAX_SHOWN]
+    head = ("column", "value", "level", "in the box")[: 3 if box is None else 4]
+    print_table(head, [rows[row][1][: len(head)] for row in sorted(shown)])
+    if len(rows) > len(shown):
+        show(f"and {len(rows) - len(shown)} more columns, nearer to the middle of their range")
+
+
+def ask_class(classes: list[Any], n_in_box: int = 1) -> Any:
+    """Return the answer that a person types, of the kind of the classes known; SKIP for none, STOP at the end.
+
+    Where a box has several rows, a class with a star after it is that of all of them.
+    """
+    texts = [str(one) for one in classes]
+    by_number = {} if any(text.isdigit() for text in texts) else {str(n): one for n, one in enumerate(classes, start=1)}
+    offered = [f"{n} {text}" for n, text in enumerate(texts, start=1)] if by_number else texts
+    choices = f"{', '.join(offered)}, or a new one" if offered else "a new one"
+    star = f"; with * after it for all {n_in_box} rows of the box" if n_in_box > 1 else ""
+    prompt = printable(f"Class ({choices}{star}; Enter if you do not know, q to stop): ")
+    while True:
+        try:
+            text = input(prompt).strip()
+        except EOFError:
+            return STOP
+        if not text:
+            return SKIP
+        if text == "q" and text not in texts:
+            return STOP
+        whole_box = n_in_box > 1 and text.endswith("*") and text not in texts
+        name = text[:-1].strip() if whole_box else text
+        if name in texts or name in by_number:
+            return Answer(classes[texts.index(name)] if name in texts else by_number[name], whole_box)
+        if name and all(isinstance(one, str) for one in classes):
+            if _confirmed(name):
+                return Answer(name, whole_box)
+        elif re.fullmatch("-?[0-9]+", name) and name != "-1" and not any(isinstance(one, bool) for one in classes):
+            if _confirmed(name):
+                return Answer(int(name), whole_box)
+        else:
+            show(f"{name!r} is not of the kind of the classes, which are {', '.join(texts)}.")
+
+
+def _confirmed(text: str) -> bool:
+    try:
+        return input(f"{text!r} is a new class. Is that right? (y/N): ").strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
+
+
+def _value(feature: str, value: float) -> str:
+    return UNKNOWN if np.isnan(value) else value_text(feature, value)
+
+
+class LabelledTable:
+    """A table to which labels are added: after each it is written whole, or to another file.
+
+    In CSV, TSV and Parquet all else stays as it is, text byte for byte.
+
+    Parameters
+    ----------
+    data : str
+        The table.
+    column : str
+        Its column with the labels.
+    encoding : str or None
+        Of text.
+    target : str, default=None
+        Another file, of a kind given by its name; if it is None, the table itself.
+    """
+
+    def __init__(self, data: str, column: str, encoding: str | None, target: str | None = None) -> None:
+        self._data, self._column, self._encoding = data, column, encoding
+        self.target = data if target is None else target
+        self._labels: dict[int, str] = {}
+        with files.opened(data, False) as file:
+            self._kind = files.kind_of(file, data)
+        if target is not None:
+            check_kind(target)
+            if Path(target).exists():
+                raise FileExistsError(f"{target} exists, perhaps with labels: give another name, or label that table.")
+        elif self._kind not in ("", "Parquet"):
+            raise ValueError(
+                f"{data} is of the kind {self._kind}, of which only the cells would be kept, and not all else: write a "
+                "new table with --write-to FILE, such as labelled.xlsx or labelled.csv."
+            )
+        self._known = FileIdentity.of(Path(data))
+
+    def add(self, rows: Sequence[int], label: Any) -> None:
+        """Write a label for some rows, counted from 1 below the header; the table has it, or all is as before."""
+        self._labels.update(dict.fromkeys(rows, str(label)))
+        try:
+            write_atomically(Path(self.target), self._content(), self._check)
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"{label!r} cannot be written in the encoding of {self._data}, which is {error.encoding}: save the "
+                "table as CSV (UTF-8) first."
+            ) from error
+        if self.target == self._data:
+            self._known, self._labels = FileIdentity.of(Path(self._data)), {}
+
+    def _check(self, _: Path) -> None:
+        if FileIdentity.of(Path(self._data)) != self._known:
+            rows = ", ".join(f"row {row}: {label}" for row, label in self._labels.items())
+            raise InUseError(
+                f"Another program has changed {self._data} since this command began, so that rows may have moved: it "
+                f"is left as it is, without these labels ({rows}). Run this command again."
+            )
+
+    def _content(self) -> Iterator[bytes]:
+        """Yield the table with the labels, of the kind of the target."""
+        kind, is_itself = Path(self.target).suffix.lower(), self.target == self._data
+        with files.opened(self._data, False) as file:
+            if not self._kind and (is_itself or kind in TEXTS):
+                content = self._text(file)
+                yield from _packed(content) if is_itself and isinstance(file, gzip.GzipFile) else content
+            elif self._kind == "Parquet" and (is_itself or kind in PARQUET):
+                yield from self._parquet(file)
+            else:
+                yield from self._frames(kind)
+
+    def _text(self, file: BinaryIO) -> Iterator[bytes]:
+        text = Utf8Text(file, self._data, self._encoding)
+        head = files.read_header(text, self._data)
+        names = cells.header(head.row, head.separator, self._data)
+        yield text.encoded(head.before + head.row)
+        place, number = names.index(self._column), 0
+        for rows in whole_rows(text, head.separator, BYTES_PER_PIECE, self._data, head.after):
+            parts = []
+            for row in rows_in(rows, head.separator):
+                is_row = bool(row.strip(b"\r\n"))
+                number += is_row
+                label = self._labels.get(number) if is_row else None
+                parts.append(row if label is None else with_cell(row, head.separator, place, as_text_cell(label)))
+            yield text.encoded(b"".join(parts))
+
+    def _parquet(self, file: BinaryIO) -> Iterator[bytes]:
+        pyarrow, parquet, sink, number = arrow(""), arrow(".parquet"), Buffer(), 0
+        source = parquet.ParquetFile(file)
+        schema, place = source.schema_arrow, source.schema_arrow.get_field_index(self._column)
+        if pyarrow.types.is_null(schema.field(place).type):
+            schema = schema.set(place, schema.field(place).with_type(pyarrow.string()))
+        packed = source.metadata.row_group(0).column(0).compression
+        with parquet.ParquetWriter(sink, schema, compression=packed.lower().replace("uncompressed", "none")) as writer:
+            for group in range(source.num_row_groups):
+                table = source.read_row_group(group)
+                labels = table.column(place).to_pylist()
+                found = [self._labels.get(number + row) for row in range(1, table.num_rows + 1)]
+                number += table.num_rows
+                new = _of_type([label or old for label, old in zip(found, labels, strict=True)], schema.field(place))
+                writer.write_table(table.set_column(place, schema.field(place), new), row_group_size=table.num_rows)
+                yield sink.taken()
+        yield sink.taken()
+
+    def _frames(self, kind: str) -> Iterator[bytes]:
+        pieces = files.read_originals(self._data, self._encoding)
+        first = next(pieces)
+        frames = map(self._labelled, chain([first], pieces))
+        yield from written(frames, kind, own_types(first) | {self._column: None}, Style())
+
+    def _labelled(self, piece: files.Piece) -> Any:
+        frame = piece.as_written.set_axis(piece.frame.columns, axis=1)
+        labels = [self._labels.get(row + 1) for row in piece.frame.index]
+        present = cells.texts(frame[self._column])
+        new = files.pandas().Series([label or old for label, old in zip(labels, present, strict=True)], dtype=object)
+        return frame.reset_index(drop=True).assign(**{self._column: new})
+
+
+def _of_type(labels: list[Any], field: Any) -> Any:
+    """Return labels as a column of Parquet, or raise a ValueError where one is not of the type of the column."""
+    pyarrow = arrow("")
+    kind = field.type.value_type if pyarrow.types.is_dictionary(field.type) else field.type
+    try:
+        values = [
+            label if label is None or not isinstance(label, str) else _value_of_type(label, kind) for label in labels
+        ]
+        array = pyarrow.array(values, kind)
+        return array.dictionary_encode().cast(field.type) if kind != field.type else array
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, ValueError) as error:
+        raise ValueError(
+            f"A label does not fit column {field.name!r}, which holds {kind}: write a new table with --write-to FILE, "
+            "such as labelled.csv."
+        ) from error
+
+
+def _value_of_type(label: str, kind: Any) -> Any:
+    types = arrow("").types
+    if types.is_integer(kind) or types.is_floating(kind):
+        return float(label) if types.is_floating(kind) else int(label)
+    return label == "True" if types.is_boolean(kind) and label in ("True", "False") else label
+
+
+def _packed(content: Iterable[bytes]) -> Iterator[bytes]:
+    packer = zlib.compressobj(wbits=GZIP)
+    for part in content:
+        yield packer.compress(part)
+    yield packer.flush()

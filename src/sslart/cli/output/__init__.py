@@ -1,1 +1,0 @@
-"""Tables as files: predictions, and tables of the user with more columns or labels."""

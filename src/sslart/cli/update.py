@@ -1,0 +1,319 @@
+"""`sslart update` and `sslart merge`: a model learns new rows, or models of parts of a table become one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+import sslart
+from sslart._mapping.model_view import view_of
+from sslart._mapping.summary import ModelSummary, summarise
+from sslart._tables import cells
+from sslart._tables.columns import (
+    blank_rows,
+    check_columns,
+    check_learnt_columns,
+    groups_of,
+    labels_of,
+    learnt_columns,
+    samples_for,
+)
+from sslart._tables.files import read_pieces
+from sslart._utils.files import STANDARD
+from sslart._utils.notes import note
+from sslart._utils.text import plural
+from sslart.cli._model_file import SECONDS_TO_WAIT, ModelFile, read_model_and_rows, save_model
+from sslart.cli._options import (
+    DATA_HELP,
+    GROUP_HELP,
+    HALF_LIFE_METAVAR,
+    JSON_HELP,
+    MODEL_HELP,
+    QUIET_HELP,
+    WAIT_HELP,
+    EncodingOption,
+    half_life_of,
+)
+from sslart.cli._output import check_target, print_json, print_table
+from sslart.cli._quality import QualityChange
+from sslart.cli._seen_rows import MAX_KEYS, NO_KEYS, LearntRows, RowKeys, keys_of
+from sslart.cli.service.connection import MODEL_OR_NAME_HELP, ServerOption, TokenOption, connected, refuse
+from sslart.cli.service.sending import Sending
+from sslart.cli.service.served import ServedModel
+
+MERGED_IN_WORDS = {"models": "models merged", "samples": "rows learnt", "boxes_before": "boxes of all models"}
+LEARNT_IN_WORDS = {
+    "samples": "rows learnt",
+    "labelled": "of these with a label",
+    "learnt_before": "rows learnt before",
+    "other_label": "of these with another label now",
+    "new_classes": "new classes",
+    "boxes_before": "boxes before",
+    "accuracy_before": "accuracy before",
+}
+
+
+def update(
+    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_OR_NAME_HELP)],
+    data: Annotated[str, typer.Argument(help=DATA_HELP)],
+    label: Annotated[
+        str | None, typer.Option(help="column with the classes, blank where not known", metavar="COLUMN")
+    ] = None,
+    id_column: Annotated[
+        str | None, typer.Option("--id", help="column that names samples; as in fit if not given", metavar="COLUMN")
+    ] = None,
+    group: Annotated[str | None, typer.Option(help=f"{GROUP_HELP}; as in fit if not given", metavar="COLUMN")] = None,
+    half_life: Annotated[
+        Any,
+        typer.Option(
+            parser=half_life_of,
+            metavar=HALF_LIFE_METAVAR,
+            help="from now on, a row counts half after so many further rows; as before if not given",
+        ),
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="learn rows too that the model has learnt before")] = False,
+    out: Annotated[str | None, typer.Option(help="another file, to keep the old model", metavar="FILE")] = None,
+    encoding: EncodingOption = None,
+    wait: Annotated[float, typer.Option(min=0, help=WAIT_HELP, metavar="SECONDS")] = SECONDS_TO_WAIT,
+    server: ServerOption = None,
+    token: TokenOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
+) -> None:
+    """Learn from new rows too and replace the model, whole or not at all. Without --label they are unlabelled.
+
+    Rows that the model has learnt before are left out: those of the same --id or, without one, those with the same
+    values. A row that was learnt without a label and now has one is learnt. The file is read piece by piece and may be
+    larger than memory. With --half-life older rows count less and less, and what has not come again for long is
+    forgotten; the model keeps it, for watch too.
+
+    The accuracy before and after is that on the labels which the model had at that time, each left out and predicted by
+    the others. There is no clear change where the 95 % interval of their difference includes 0.
+
+    With --server the rows are sent to a service, 1,000 at a time, and MODEL is the name of a model there. Its columns
+    of names and groups are those of its settings, unless --id is given. Where the same file is sent again within a
+    week, the service leaves out what it has accepted before.
+    """
+    if server is not None:
+        refuse(group=group, out=out, wait=None if wait == SECONDS_TO_WAIT else wait)
+        with connected(server, token) as client:
+            _update_on_server(
+                client,
+                model_file,
+                data,
+                label,
+                id_column,
+                half_life,
+                encoding,
+                again=again,
+                as_json=as_json,
+                quiet=quiet,
+            )
+        return
+    target = out or model_file
+    check_target(target, data)
+    file = ModelFile("update", target, model_file, wait)
+    with file.owned():
+        model, rows = file.read()
+        if half_life is not None:
+            model.set_params(half_life=half_life)
+        n_boxes, classes = int(model.n_nodes_), set(model.classes_.tolist())
+        before = None if quiet and not as_json else summarise(view_of(model))
+        learning = _Learning(model, rows.with_kept_labels(view_of(model)), data, label, id_column, group, again=again)
+        for frame in read_pieces(data, encoding, progress=not quiet):
+            learning.learn(frame)
+        save_model(model, file, learning.learnt_rows())
+    if not quiet:
+        learning.print_notes()
+    if before is not None:
+        _show({"model": target, **learning.counts}, classes, n_boxes, before, model, as_json=as_json)
+
+
+def _show(
+    counts: dict[str, Any], classes: set[Any], n_boxes: int, before: ModelSummary, model: Any, *, as_json: bool
+) -> None:
+    """Print the changes of a model that had some classes and boxes before."""
+    summary: dict[str, Any] = {
+        **counts,
+        "new_classes": [one for one in model.classes_.tolist() if one not in classes],
+        "boxes_before": n_boxes,
+        "boxes": int(model.n_nodes_),
+    }
+    change = QualityChange(before, summarise(view_of(model)))
+    if as_json:
+        print_json({**summary, **change.to_dict()})
+        return
+    summary["new_classes"] = ", ".join(map(str, summary["new_classes"])) or "none"
+    summary |= {"accuracy_before": change.before.accuracy_text(), "accuracy": change.after.accuracy_text()}
+    summary["change"] = str(change)
+    print_table(("learnt", ""), [(LEARNT_IN_WORDS.get(name, name), str(value)) for name, value in summary.items()])
+
+
+class _Learning:
+    """Incremental training on the pieces of a file, with a record of the rows."""
+
+    def __init__(
+        self,
+        model: Any,
+        rows: LearntRows,
+        data: str,
+        label: str | None,
+        id_column: str | None,
+        group: str | None,
+        *,
+        again: bool,
+    ) -> None:
+        self.model, self._rows, self.data, self.label, self.again = model, rows, data, label, again
+        self.given = id_column, group
+        self.before, self.n_by_chance = rows, 0
+        self._new_keys: list[RowKeys] = []
+        self.counts = dict.fromkeys(("samples", "labelled", "learnt_before", "other_label"), 0)
+
+    def learn(self, frame: Any) -> None:
+        """Learn the rows of a piece that are new, or all of them."""
+        model, data, label = self.model, self.data, self.label
+        check_columns(frame.columns, [label, *self.given], data)
+        id_column, group = (
+            named if named is not None else remembered if remembered in frame.columns else None
+            for named, remembered in zip(self.given, (self.before.id_column, self.before.group_column), strict=True)
+        )
+        features = frame.columns.drop([name for name in {label, id_column, group} if name is not None])
+        check_learnt_columns(model, features, data)
+        frame = frame[~blank_rows(frame, learnt_columns(model) or features, data)]
+        labels = None if label is None else labels_of(frame, label, data, model.classes_)
+        samples = samples_for(model, frame[features], data)
+        keys = keys_of(
+            view_of(model).read(samples), labels, None if id_column is None else cells.names(frame[id_column])
+        )
+        found = self.before.compare(keys)
+        self.n_by_chance += found.n_by_chance
+        self._new_keys.append(keys)
+        if sum(len(one.rows) for one in self._new_keys) > MAX_KEYS:
+            self._remember()
+        new = (~found.again | self.again).nonzero()[0]
+        self.counts["learnt_before"] += int(found.again.sum())
+        self.counts["other_label"] += int(found.other_label.sum())
+        if not len(new):
+            return
+        labels = None if labels is None else [labels[row] for row in new]
+        groups = {} if group is None else {"groups": groups_of(frame.iloc[new], group, data, labels)}
+        model.partial_fit(samples.iloc[new] if learnt_columns(model) else samples[new], labels, **groups)
+        self.counts["samples"] += len(new)
+        self.counts["labelled"] += sum(one is not None for one in labels or ())
+
+    def learnt_rows(self) -> LearntRows:
+        """Return the record of learnt rows, including those of the file."""
+        self._remember()
+        return self._rows
+
+    def _remember(self) -> None:
+        self._rows, self._new_keys = self._rows.adding(RowKeys.joined([NO_KEYS, *self._new_keys])), []
+
+    def print_notes(self) -> None:
+        """Print notes on rows that the model had learnt before."""
+        before, n_rows = self.counts["learnt_before"], self.counts["samples"]
+        if before and self.again:
+            note(f"{before} of {n_rows} rows were learnt before and are learnt again.")
+        elif before:
+            note(f"{before} of {before + n_rows} rows were learnt before and are left out; --again learns them too.")
+        if self.counts["other_label"]:
+            note(
+                f"{plural(self.counts['other_label'], 'row')} learnt before with another class: both classes count. If "
+                "the first was wrong, correct it in the table and fit the model anew."
+            )
+        if self.before.is_part:
+            note(f"{MAX_KEYS} of the rows that the model has learnt are recognised, drawn at random; it has more.")
+        if self.n_by_chance:
+            note(
+                f"{plural(self.n_by_chance, 'row')} with the same values as rows that were learnt before: "
+                "this comes by chance in such a table, so they are learnt. To recognise rows, name the column that "
+                "identifies them with --id, in sslart fit too."
+            )
+
+
+def _update_on_server(
+    client: Any,
+    name: str,
+    data: str,
+    label: str | None,
+    id_column: str | None,
+    half_life: Any,
+    encoding: str | None,
+    *,
+    again: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Send the rows of a table to a model of a service, and print the result."""
+    served = ServedModel(client, name, data)
+    before = client.load(name) if len(served.classes) and (as_json or not quiet) else None
+    if half_life is not None:
+        client.set_parameters(name, half_life=half_life)
+    sending = Sending(served, data, label, id_column, again=again)
+    for frame in read_pieces(data, encoding, progress=not quiet):
+        sending.send(frame)
+    if not quiet:
+        sending.print_notes()
+    if before is not None:
+        sending.wait_until_learnt()
+        counts = {"model": name, **sending.counts}
+        classes, n_boxes = set(before.classes_.tolist()), int(before.n_nodes_)
+        _show(counts, classes, n_boxes, summarise(view_of(before)), client.load(name), as_json=as_json)
+
+
+def merge(
+    model_files: Annotated[list[str], typer.Argument(metavar="MODEL...", help=MODEL_HELP)],
+    out: Annotated[str, typer.Option(help="where the merged model goes", metavar="FILE")],
+    vigilance: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="ρ: how alike boxes that are joined must be; as in fit if not given"),
+    ] = None,
+    wait: Annotated[float, typer.Option(min=0, help=WAIT_HELP, metavar="SECONDS")] = SECONDS_TO_WAIT,
+    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
+) -> None:
+    """Merge models that were fitted with the same options to parts of a table, or at several sites.
+
+    The merged model knows the ranges, categories, classes and labels of all. The order of models does not matter. A row
+    that several models have learnt counts as often.
+    """
+    if out == STANDARD:
+        raise ValueError("A model goes to a file: give its name with --out.")
+    check_target(out, *model_files)
+    file = ModelFile("merge", out, wait=wait)
+    with file.owned():
+        file.replace_present()
+        models, rows = zip(*(read_model_and_rows(path) for path in model_files), strict=True)
+        try:
+            merged = sslart.merge(models, vigilance)
+        except (TypeError, ValueError) as error:
+            raise ValueError(_with_names(str(error), model_files)) from error
+        learnt = LearntRows.joined(rows)
+        save_model(merged, file, learnt)
+    if quiet:
+        return
+    n_again = sum(len(one.keys.rows) for one in rows) - len(learnt.keys.rows)
+    if n_again and learnt.identifies and not learnt.is_part:
+        note(f"{plural(n_again, 'row')} learnt by several models: such a row counts as often.")
+    summary = summarise(view_of(merged))
+    found: dict[str, Any] = {
+        "model": out,
+        "models": len(models),
+        "samples": summary.n_samples,
+        "classes": merged.classes_.tolist(),
+        "boxes_before": int(sum(model.n_nodes_ for model in models)),
+        "boxes": int(merged.n_nodes_),
+    }
+    if as_json:
+        print_json({**found, "accuracy": None if summary.accuracy is None else vars(summary.accuracy)})
+        return
+    found |= {"classes": ", ".join(map(str, found["classes"])), "accuracy": summary.accuracy_text()}
+    print_table(("merged", ""), [(MERGED_IN_WORDS.get(name, name), str(value)) for name, value in found.items()])
+
+
+def _with_names(message: str, paths: list[str]) -> str:
+    """Return a message in which models have the names of their files."""
+    for place, path in reversed(list(enumerate(paths))):
+        message = message.replace(f"models[{place}]", path)
+    return message

@@ -1,0 +1,402 @@
+"""`sslart watch`: a prediction for each row of a stream, with learning in the background."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import typer
+
+from sslart._art.novelty import FALSE_ALARMS
+from sslart._data.samples import Table
+from sslart._drift.monitor import PredictedDrift
+from sslart._tables.columns import (
+    check_columns,
+    check_learnt_columns,
+    groups_of,
+    labels_of,
+    learnt_columns,
+    samples_for,
+)
+from sslart._tables.files import pandas
+from sslart._utils.files import STANDARD
+from sslart._utils.notes import note
+from sslart._utils.text import json_text, listed, plural
+from sslart.cli._line_reader import LineReader, Lines, NotARowError
+from sslart.cli._model_file import SECONDS_TO_WAIT, ModelFile, save_model
+from sslart.cli._options import ALARMS_HELP, MODEL_HELP, WAIT_HELP, EncodingOption
+from sslart.cli._output import check_not_read, check_target, show
+from sslart.cli._path_lock import InUseError
+from sslart.cli._predictions import RowPredictor
+from sslart.cli._table_writer import records
+
+SOURCE = "the stream"
+MAX_POSTPONED = 100_000  # rows; beyond them, rows are read more slowly until they can be learnt
+SECONDS_BEYOND = 1.0
+MAX_TRIES = 5  # to learn on a file that other programs replace without taking turns
+
+
+class Learning(StrEnum):
+    """Policy for the rows of a stream to learn."""
+
+    familiar = "familiar"
+    every = "all"
+    none = "none"
+
+    def takes(self, *, is_novel: bool, is_labelled: bool) -> bool:
+        """Return True if a row is learnt; under `familiar`, a novel row only if it is labelled."""
+        return self == Learning.every or (self == Learning.familiar and (is_labelled or not is_novel))
+
+
+class Row(NamedTuple):
+    """One row: its number in the stream, the line it came as, and its cells."""
+
+    number: int
+    line: bytes
+    cells: dict[str, Any]
+
+
+class StreamWorker:
+    """A model that predicts the rows of a stream and learns them.
+
+    Parameters
+    ----------
+    model_file : str
+    label, id_column : str or None
+        Columns with the class, and with a name for each row.
+    rejects : str or None
+        File to which bad rows are added; standard error for None.
+    learning : Learning
+        Which rows the model learns: those that are novel may be faults, which should be flagged again next time.
+    every : int
+        After how many rows it learns them and is saved.
+    abstain_below : float or None
+        Takes the place of the model's parameter where it is not None; the saved model keeps its own.
+    false_alarms : float
+        Of rows like the learnt ones, at most this share is flagged as novel.
+    wait : float
+        How many seconds to wait at the end while another command writes the model.
+
+    Attributes
+    ----------
+    saved_through : int
+        The last row that the saved model has learnt.
+    """
+
+    def __init__(
+        self,
+        model_file: str,
+        label: str | None,
+        id_column: str | None,
+        rejects: str | None,
+        learning: Learning,
+        every: int,
+        abstain_below: float | None = None,
+        false_alarms: float = FALSE_ALARMS,
+        wait: float = SECONDS_TO_WAIT,
+    ) -> None:
+        if learning != Learning.none:
+            check_target(model_file)
+        if rejects is not None:
+            check_target(rejects, model_file)
+        self.model_file, self.rejects, self.learning, self.every = model_file, rejects, learning, every
+        self.label, self.id_column, self.abstain_below = label, id_column, abstain_below
+        self._file = ModelFile("watch", model_file, wait=wait)
+        self.model, self._rows = self._file.read()
+        self.saved_through = 0
+        self.false_alarms = false_alarms
+        self._predict = self._new_predictor()
+        self._reader, self._known_names = LineReader(), self._names_that_matter()
+        self._to_learn: list[Row] = []
+        self._unsaved: list[Row] = []  # learnt since the model was saved
+        self._n_rows = self._n_predicted = self._n_novel = self._n_rejected = self._n_learnt = 0
+        self._n_waiting = self._last = self._n_not_learnt = self._n_drifts = 0
+        self._drift = PredictedDrift()
+        self._is_postponed = False
+        self._never_seen = {name for name in (label, id_column) if name is not None}
+
+    def take(self, lines: list[bytes]) -> None:
+        """Predict the rows of some lines, and learn where there are enough."""
+        rows = [row for row in map(self._read, lines) if row is not None]
+        while rows:  # a row is predicted by what was learnt before its own N rows, however lines come together
+            n_room = self.every - self._n_waiting
+            self._each_if_not_all(self._print_predictions, rows[:n_room])
+            rows = rows[n_room:]
+            if self._n_waiting >= self.every:
+                self._learn_if_free()
+
+    def end(self) -> None:
+        """Raise a ValueError if the input has ended before the first row."""
+        self._reader.end()
+
+    def learn(self) -> None:
+        """Learn the rows predicted since the last time, and save the model; where that fails, keep the rows aside."""
+        try:
+            self._learn_and_save()
+        except (OSError, ValueError):
+            self._put_aside()
+            raise
+
+    def _learn_if_free(self) -> None:
+        """Learn and save, unless another command writes the model; then postpone it, so that predictions continue."""
+        try:
+            self._learn_and_save(SECONDS_BEYOND if len(self._to_learn) > MAX_POSTPONED else 0.0)
+            self._is_postponed = False
+        except InUseError:
+            if not self._is_postponed:
+                note(f"{self._file.owner()} writes {self.model_file}: rows are predicted now and learnt later.")
+            self._is_postponed = True
+
+    def _learn_and_save(self, wait: float | None = None) -> None:
+        self._n_waiting = 0
+        if self._to_learn or self._unsaved:
+            with self._file.owned(wait):
+                self._learn_on_what_is_there()
+            self._n_learnt += len(self._unsaved)
+            self._unsaved = []
+            self._predict = self._new_predictor()
+        if self.learning != Learning.none:
+            self.saved_through = self._last
+
+    def _learn_on_what_is_there(self) -> None:
+        """Learn pending rows on top of the present file, which other programs may have changed, and save the model."""
+        for turns_left in reversed(range(MAX_TRIES)):
+            if self._file.has_changed():
+                self._read_anew()
+            rows, self._to_learn = self._to_learn, []
+            if rows:
+                self._each_if_not_all(self._learn, rows)
+            try:
+                save_model(self.model, self._file, self._rows)
+                break
+            except InUseError:
+                if not turns_left:
+                    raise
+
+    def _read_anew(self) -> None:
+        """Reload a model written by another program, and queue the unsaved rows to be learnt again."""
+        note(f"another program has changed {self.model_file}: it is read anew, and goes on learning as it is now.")
+        self.model, self._rows = self._file.read()
+        if self._reader.names is not None:
+            check_learnt_columns(self.model, self._reader.names, SOURCE)
+        self._known_names = self._names_that_matter()
+        self._to_learn, self._unsaved = self._unsaved + self._to_learn, []
+
+    def _names_that_matter(self) -> frozenset[str]:
+        """Return the columns that have a use; none where the model has learnt from columns without names."""
+        names = learnt_columns(self.model)
+        others = (self.label, self.id_column, self._rows.group_column)
+        return frozenset([*names, *(name for name in others if name is not None)] if names else ())
+
+    def _put_aside(self) -> None:
+        """Keep the rows that could not be learnt."""
+        rows = self._unsaved + self._to_learn
+        self._to_learn, self._unsaved, self._n_not_learnt = [], [], len(rows)
+        for row in rows:
+            self._keep(row, "This row was predicted, but the model that has learnt it could not be saved.")
+
+    def _new_predictor(self) -> RowPredictor:
+        return RowPredictor(self.model, self.abstain_below, false_alarms=self.false_alarms)
+
+    def summary(self) -> str:
+        """Return a one-line summary of the run."""
+        parts = [f"{self._n_predicted} rows predicted, {self._n_novel} of them novel ({self._predict.promise})"]
+        if self._n_drifts:
+            parts.append(plural(self._n_drifts, "drift"))
+        if self.learning != Learning.none:
+            parts.append(f"{self._n_learnt} learnt, {self.model_file} saved through row {self.saved_through}")
+        where = f"in {self.rejects}" if self.rejects is not None else "printed above"
+        if self._n_rejected:
+            parts.append(f"{self._n_rejected} bad rows {where}")
+        if self._n_not_learnt:
+            parts.append(f"{plural(self._n_not_learnt, 'row')} not learnt {where}")
+        never = [name for name in (self.label, self.id_column) if name in self._never_seen]
+        if never and self._n_rows:
+            parts.append(f"no row had a column {' or '.join(map(repr, never))}")
+        return "; ".join(parts) + "."
+
+    def _read(self, line: bytes) -> Row | None:
+        is_first = self._reader.is_json is None
+        try:
+            cells = self._reader.read(line)
+        except NotARowError as error:
+            self._n_rows += 1
+            self._reject(Row(self._n_rows, line, {}), error)
+            return None
+        if is_first and self._reader.names is not None:
+            wanted = [name for name in (self.label, self.id_column) if name is not None]
+            check_learnt_columns(self.model, self._reader.names, SOURCE)
+            check_columns(self._reader.names, wanted, SOURCE)
+        if cells is None:
+            return None
+        self._n_rows += 1
+        self._never_seen.difference_update(cells)
+        row = Row(self._n_rows, line, cells)
+        if self._reader.is_json:
+            try:
+                row = row._replace(cells=self._that_matter(cells))
+            except ValueError as error:
+                self._reject(row, error)
+                return None
+        return row
+
+    def _that_matter(self, cells: dict[str, Any]) -> dict[str, Any]:
+        """Return the values of an object that have a use; it may have others, and lack some, but not both."""
+        names = self._known_names
+        if not names:
+            return cells if len(cells) <= self.model.n_features_in_ + 1 else {}
+        useful = {name: value for name, value in cells.items() if name in names}
+        others = [name for name in cells if name not in names]
+        lacking = [name for name in learnt_columns(self.model) if name not in useful] if others else []
+        if lacking:
+            raise ValueError(
+                f"This row lacks {listed(lacking)}, which the model has learnt from, and has {listed(others)}, which "
+                "it does not know: correct the name, or give null where a value is not known."
+            )
+        return useful
+
+    def _each_if_not_all(self, do: Callable[[list[Row]], None], rows: list[Row]) -> None:
+        """Do something with rows together; where one of them is bad, with each by itself, and reject that one."""
+        try:
+            do(rows)
+        except ValueError as error:
+            if len(rows) == 1:
+                self._reject(rows[0], error)
+                return
+            for row in rows:
+                self._each_if_not_all(do, [row])
+
+    def _as_samples(self, rows: list[Row]) -> tuple[Any, Any]:
+        """Return rows as a frame, and the samples in it."""
+        index = [row.number - 1 for row in rows]
+        frame = pandas().DataFrame([row.cells for row in rows], index=index, dtype=object)
+        if self._reader.is_json:  # what an object does not name is missing
+            frame = frame.reindex(columns=list(dict.fromkeys([*frame.columns, *learnt_columns(self.model)])))
+        samples = frame.drop(columns=[name for name in (self.label,) if name in frame.columns])
+        return frame, samples_for(self.model, samples, SOURCE)
+
+    def _labels(self, frame: Any) -> list[Any] | None:
+        if self.label is None or self.label not in frame.columns:
+            return None
+        return labels_of(frame, self.label, SOURCE, self.model.classes_)
+
+    def _print_predictions(self, rows: list[Row]) -> None:
+        frame, samples = self._as_samples(rows)
+        labels = self._labels(frame) or [None] * len(rows)
+        table = self._predict.read(samples)
+        predictions = records(self._predict.of_table(table))
+        lines = []
+        for row, prediction in zip(rows, predictions, strict=True):
+            name = {} if self.id_column is None else {"id": row.cells.get(self.id_column)}
+            lines.append({"row": row.number, **name, **prediction, "saved_through": self.saved_through})
+        text = "".join(json_text(line) + "\n" for line in lines)
+        text.encode(sys.stdout.encoding or "utf-8")  # a row that cannot be written is bad, before any is
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        self._n_predicted += len(rows)
+        self._n_novel += sum(prediction["novel"] for prediction in predictions)
+        self._n_waiting += len(rows)
+        self._last = rows[-1].number
+        for row, label, prediction in zip(rows, labels, predictions, strict=True):
+            if self.learning.takes(is_novel=prediction["novel"], is_labelled=label is not None):
+                self._to_learn.append(row)
+        self._print_drifts(rows, table, predictions, labels)
+
+    def _print_drifts(
+        self, rows: list[Row], table: Table, predictions: list[dict[str, Any]], labels: list[Any]
+    ) -> None:
+        events = self._drift.after(
+            table,
+            np.array([one["novel"] for one in predictions], dtype=np.float64),
+            [one["class"] for one in predictions],
+            labels,
+            [row.number for row in rows],
+            self._predict.feature_names,
+        )
+        for event in events:
+            show(json_text({"drift": event.to_dict("row")}))
+        self._n_drifts += len(events)
+
+    def _learn(self, rows: list[Row]) -> None:
+        frame, samples = self._as_samples(rows)
+        group, labels, groups = self._rows.group_column, self._labels(frame), {}
+        if group is not None and group in frame.columns:
+            groups["groups"] = groups_of(frame, group, SOURCE, labels)
+        self.model.partial_fit(samples, labels, **groups)
+        self._unsaved += rows
+
+    def _reject(self, row: Row, reason: Exception) -> None:
+        self._n_rejected += 1
+        self._keep(row, str(reason))
+
+    def _keep(self, row: Row, reason: str) -> None:
+        """Write a row to the file for bad rows, with the reason."""
+        kept = {"row": row.number, "reason": reason, "line": row.line.decode("utf-8", "backslashreplace")}
+        if self.rejects is None:
+            show(json_text(kept), to=sys.stderr)
+            return
+        with Path(self.rejects).open("a", encoding="utf-8") as file:
+            file.write(json_text(kept) + "\n")
+
+
+def watch(
+    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
+    data: Annotated[str, typer.Argument(help="rows as CSV or JSON lines; - for standard input")] = STANDARD,
+    follow: Annotated[bool, typer.Option("--follow", help="at the end of a file, wait for more rows")] = False,
+    label: Annotated[
+        str | None, typer.Option(help="column with the classes, blank where not known", metavar="COLUMN")
+    ] = None,
+    id_column: Annotated[str | None, typer.Option("--id", help="column to repeat", metavar="COLUMN")] = None,
+    learn: Annotated[
+        Learning, typer.Option(help="which rows the model learns: familiar ones and labelled ones, all, or none")
+    ] = Learning.familiar,
+    every: Annotated[int, typer.Option(min=1, help="learn and save after so many rows", metavar="N")] = 100,
+    rejects: Annotated[
+        str | None, typer.Option(help="file for bad rows; MODEL.rejects.jsonl if not given", metavar="FILE")
+    ] = None,
+    abstain_below: Annotated[
+        float | None, typer.Option(min=0, max=1, help="predict no class where it is less probable", metavar="P")
+    ] = None,
+    false_alarms: Annotated[float, typer.Option(min=0, max=1, help=ALARMS_HELP, metavar="SHARE")] = FALSE_ALARMS,
+    encoding: EncodingOption = None,
+    wait: Annotated[float, typer.Option(min=0, help=f"at the end: {WAIT_HELP}", metavar="SECONDS")] = SECONDS_TO_WAIT,
+    quiet: Annotated[bool, typer.Option("--quiet", help="print no summary at the end")] = False,
+) -> None:
+    """Read rows as they come and print a prediction for each as a line of JSON; flag novel rows.
+
+    The model learns the rows it has predicted, N at a time, and is saved each time, at the end, and when a signal
+    stops it: saved_through is the last row that the saved model has learnt. A novel row is learnt only with a label, so
+    that a fault is flagged again when it comes back. A bad row is not lost: it goes to the file for bad rows, with the
+    reason. Other commands may write the model meanwhile: watch learns on what they have written.
+
+    A row is novel if it fits the model so badly that at most the share --false-alarms of rows like the learnt ones fit
+    as badly.
+
+    Where rows become novel more often, are predicted wrongly more often, or are of other classes than before, a line
+    with the key "drift" is printed between the predictions: which of the three it is, the row, from which level to
+    which, and the features that moved.
+    """
+    bad_rows = rejects or f"{model_file}.rejects.jsonl"
+    for file in (model_file, bad_rows):
+        check_not_read(file, data)
+    can_write = os.access(Path(bad_rows).resolve().parent, os.W_OK)
+    kept = None if learn == Learning.none and rejects is None and not can_write else bad_rows
+    worker = StreamWorker(model_file, label, id_column, kept, learn, every, abstain_below, false_alarms, wait)
+    lines = Lines(data, follow=follow, encoding=encoding)
+    try:
+        with lines.until_signal():
+            try:
+                for batch in lines.batches(most=every):
+                    worker.take(batch)
+                worker.end()
+            finally:
+                worker.learn()
+    finally:
+        if not quiet:
+            stopped = "" if lines.stopped_by is None else f"stopped by {lines.stopped_by}; "
+            note(stopped + worker.summary())

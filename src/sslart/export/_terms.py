@@ -1,0 +1,290 @@
+"""Boxes and the terms of evidence as parts of an ONNX graph: one function per class of terms.
+
+A new family of evidence needs one function here, and one line in `CONVERTERS`. The function takes all terms of its
+class, so that it may put several of them into one part. Distances are measured in single precision, as the backend
+does; scores are added up in double precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sslart._art.boxes import NO_LIMIT
+from sslart._art.trees import LEAF
+from sslart._data.labels import UNLABELLED
+from sslart._mapping.evidence.basis import Term
+from sslart._mapping.evidence.boxes import BoxTerm
+from sslart._mapping.evidence.families import N_KNOTS, LinearTerm, SplineTerm, TreeTerm
+from sslart._mapping.evidence.graph import GraphTerm
+from sslart._mapping.model_view import MemberView
+from sslart._utils.arrays import FloatArray, IntArray, SingleArray
+from sslart.export._graph import BOOL, DOUBLE, FLOAT, INT64, Graph, Value
+from sslart.export._inputs import EncodedSamples, ScaledSamples
+
+
+@dataclass(frozen=True)
+class Found:
+    """Result of the search for boxes.
+
+    Attributes
+    ----------
+    nodes : Value of shape (n_samples,)
+        The labelled box of highest choice, the lowest index on ties.
+    within_depth : Value of shape (n_samples,), or None
+        Whether it is among the T best of all boxes; None where T does not limit the search.
+    """
+
+    nodes: Value
+    within_depth: Value | None
+
+
+def depth_limits(member: MemberView, depth: int) -> bool:
+    """Return True if T can end the search before a labelled box is found."""
+    return depth != NO_LIMIT and depth < member.n_nodes and bool((member.labels == UNLABELLED).any())
+
+
+def first_labelled(graph: Graph, member: MemberView, depth: int, samples: EncodedSamples) -> Found:
+    """Search for the labelled box that each sample is predicted by.
+
+    All sums are over multiples of 2⁻³² and so are exact: choices are those of `sslart._reference`, bit for bit, and
+    ties are ties here too.
+    """
+    nodes = member.network.nodes
+    n_nodes, n_features = nodes.n_nodes, nodes.n_features
+    labelled = member.labels != UNLABELLED
+    limited = depth_limits(member, depth)
+    searched = np.arange(n_nodes) if limited else np.flatnonzero(labelled)
+    weights = np.ascontiguousarray(nodes.weights[searched].T)  # boxes side by side: ONNX Runtime is fastest this way
+    both_sides = weights[:n_features] + weights[n_features:]
+
+    def choices_of(values: Value, present: Value) -> Value:
+        code = graph.join([values, present - values], axis=1).reshape(-1, 2 * n_features, 1)
+        return graph.op("Min", code, weights).sum(axis=1) / (present @ both_sides + member.params.choice)
+
+    def best(values: Value, present: Value) -> list[Value]:
+        return [choices_of(values, present).argmax(axis=1)]
+
+    def best_within_depth(values: Value, present: Value) -> list[Value]:
+        choices = choices_of(values, present)
+        of_labelled = graph.where(labelled, choices, -1.0)
+        node, highest = of_labelled.argmax(axis=1), of_labelled.max(axis=1).reshape(-1, 1)
+        comes_before = (choices > highest) | (choices.equals(highest) & (node.reshape(-1, 1) > searched))
+        return [node, comes_before.cast(DOUBLE).sum(axis=1) < float(depth)]
+
+    rows, cost = [samples.values, samples.present], weights.size
+    if limited:
+        node, within_depth = graph.in_pieces(rows, cost, best_within_depth, [(INT64,), (BOOL,)])
+        return Found(node, within_depth)
+    return Found(graph.take(searched, graph.in_pieces(rows, cost, best, [(INT64,)])[0]), None)
+
+
+class Part(NamedTuple):
+    """One summand of the scores.
+
+    Attributes
+    ----------
+    cost : int
+        How many elements are held at once for one sample.
+    scores : callable
+        Adds the part to the graph: takes the samples and returns its scores, shape (n_samples, n_classes).
+    """
+
+    cost: int
+    scores: Callable[[ScaledSamples], Value]
+
+
+def parts_of(terms: Sequence[Term]) -> list[Part]:
+    """Return terms as parts of a graph, in the order of their classes."""
+    by_class: dict[type[Term], list[Term]] = {}
+    for term in terms:
+        by_class.setdefault(type(term), []).append(term)
+    unknown = [kind.__name__ for kind in by_class if kind not in CONVERTERS]
+    if unknown:
+        raise NotImplementedError(f"to_onnx cannot convert a {unknown[0]}: add a function to {__name__}.CONVERTERS.")
+    return [part for kind, own in by_class.items() for part in CONVERTERS[kind](own)]
+
+
+def _box_parts(terms: list[BoxTerm]) -> list[Part]:
+    def part(boxes: StackedBoxes) -> Part:
+        return Part(boxes.lower.size, lambda samples: _box_scores(boxes, samples))
+
+    return [part(boxes) for boxes in stacked_by_size(terms)]
+
+
+def _box_scores(boxes: StackedBoxes, samples: ScaledSamples) -> Value:
+    graph, (n_terms, n_features, n_boxes) = samples.graph, boxes.lower.shape
+    scale = np.array([samples.rank_weights.index(weight) for weight in boxes.rank_weights])[:, None]
+    values = graph.take(samples.on_all(), boxes.features + scale * samples.n_features, axis=1) * boxes.factors
+    is_present = graph.take(samples.is_present, boxes.features, axis=1)
+    # a missing value lies between all sides, and so adds no distance
+    below, above = (
+        graph.where(is_present, values, missing).cast(FLOAT).reshape(-1, n_terms, n_features, 1)
+        for missing in (np.inf, -np.inf)
+    )
+    gaps = graph.op("Max", boxes.lower - below, above - boxes.upper, np.float32(0.0))
+    by_term = graph.op("Exp", gaps.sum(axis=2).cast(DOUBLE) * -boxes.rates[:, None])
+    activations = by_term.reshape(-1, n_terms * n_boxes)
+    scores: Value = activations @ boxes.weights[0]
+    for weights in boxes.weights[1:]:
+        activations = activations * activations
+        scores = scores + activations @ weights
+    return scores
+
+
+def _graph_parts(terms: list[GraphTerm]) -> list[Part]:
+    def part(term: GraphTerm) -> Part:
+        centres = term.centres.astype(np.float32)
+        doubled, norms = np.ascontiguousarray(-2.0 * centres.T), np.einsum("ij,ij->i", centres, centres)
+
+        def scores(samples: ScaledSamples) -> Value:
+            graph = samples.graph
+            values = graph.where(samples.is_present, samples.on(term.rank_weight), term.missing_values).cast(FLOAT)
+            # the squared distance, less what is the same for all boxes
+            return graph.take(term.outputs(), (values @ doubled + norms).argmin(axis=1))
+
+        return Part(len(term.boxes), scores)
+
+    return [part(term) for term in terms]
+
+
+def _linear_parts(terms: list[LinearTerm]) -> list[Part]:
+    def part(term: LinearTerm) -> Part:
+        def scores(samples: ScaledSamples) -> Value:
+            return ((samples.on(term.rank_weight) - term.centre) * samples.present) @ term.slopes
+
+        return Part(term.slopes.size, scores)
+
+    return [part(term) for term in terms]
+
+
+def _spline_parts(terms: list[SplineTerm]) -> list[Part]:
+    def part(term: SplineTerm) -> Part:
+        n_features, n_knots, n_classes = term.heights.shape
+
+        def scores(samples: ScaledSamples) -> Value:
+            graph = samples.graph
+            position = samples.on(term.rank_weight) * float(N_KNOTS - 1)
+            below = graph.op("Min", position.cast(INT64), np.array(N_KNOTS - 2))
+            part_way = (position - below.cast(DOUBLE)).reshape(-1, n_features, 1)
+            heights, at = term.heights.reshape(-1, n_classes), below + n_knots * np.arange(n_features)
+            curves = (1.0 - part_way) * graph.take(heights, at) + part_way * graph.take(heights, at + np.array(1))
+            return (curves * samples.present.reshape(-1, n_features, 1)).sum(axis=1)
+
+        return Part(n_features * n_classes, scores)
+
+    return [part(term) for term in terms]
+
+
+def _tree_parts(terms: list[TreeTerm]) -> list[Part]:
+    def part(term: TreeTerm) -> Part:
+        return Part(len(term.forest.features), lambda samples: tree_scores(term, samples))
+
+    return [part(term) for term in terms]
+
+
+CONVERTERS: dict[type[Term], Callable[[list[Any]], list[Part]]] = {
+    BoxTerm: _box_parts,
+    GraphTerm: _graph_parts,
+    LinearTerm: _linear_parts,
+    SplineTerm: _spline_parts,
+    TreeTerm: _tree_parts,
+}
+
+
+@dataclass(frozen=True)
+class StackedBoxes:
+    """Box terms, filled up to the largest of them with boxes of weight zero.
+
+    Attributes
+    ----------
+    lower, upper : arrays of shape (n_terms, n_features, n_boxes)
+        The sides; -inf and inf where no sample has reached the box.
+    features : array of shape (n_terms, n_features)
+        The features that distances are measured in.
+    factors : array of shape (n_terms, n_features)
+        What a distance in each of them counts.
+    rank_weights : list of float
+        The scale of each term.
+    rates : array of length n_terms
+    weights : array of shape (n_levels, n_terms * n_boxes, n_classes)
+    """
+
+    lower: SingleArray
+    upper: SingleArray
+    features: IntArray
+    factors: FloatArray
+    rank_weights: list[float]
+    rates: FloatArray
+    weights: FloatArray
+
+    @classmethod
+    def of(cls, terms: Sequence[BoxTerm]) -> StackedBoxes:
+        """Return terms in one array."""
+        n_levels, n_classes, n_boxes = np.max([term.weights.shape for term in terms], axis=0)
+        n_features = max(len(term.group.features) for term in terms)
+        lower = np.full((len(terms), n_features, n_boxes), -np.inf, dtype=np.float32)
+        upper = -lower
+        features = np.zeros((len(terms), n_features), dtype=np.int64)
+        factors = np.zeros((len(terms), n_features))
+        weights = np.zeros((n_levels, len(terms), n_boxes, n_classes))
+        for place, term in enumerate(terms):
+            group, (own_boxes, own_features) = term.group, term.group.lower.shape
+            reached = group.lower <= group.upper
+            lower[place, :own_features, :own_boxes] = np.where(reached, group.lower, -np.inf).T
+            upper[place, :own_features, :own_boxes] = np.where(reached, group.upper, np.inf).T
+            features[place, :own_features], factors[place, :own_features] = group.features, group.factors
+            single = term.weights.astype(np.float32)  # as the backend has them
+            weights[: len(single), place, :own_boxes] = single.transpose(0, 2, 1)
+        return cls(
+            lower,
+            upper,
+            features,
+            factors,
+            [term.rank_weight for term in terms],
+            np.array([term.rate for term in terms]),
+            weights.reshape(n_levels, -1, n_classes),
+        )
+
+
+def stacked_by_size(terms: Iterable[BoxTerm]) -> list[StackedBoxes]:
+    """Return terms together with those of about the same size: none has twice the boxes or features of another."""
+
+    def size(term: BoxTerm) -> tuple[int, int]:
+        n_boxes, n_features = term.group.lower.shape
+        return n_boxes.bit_length(), n_features.bit_length()
+
+    ordered = sorted((term for term in terms if len(term.group.boxes)), key=size)
+    return [StackedBoxes.of(list(alike)) for _, alike in groupby(ordered, size)]
+
+
+def tree_scores(term: TreeTerm, samples: ScaledSamples) -> Value:
+    """Return the sum of the leaves that each sample reaches, shape (n_samples, n_classes).
+
+    A node passes on what reaches it to its left child where the value is at most the threshold, else to the right one;
+    where the value is missing, to both by their shares.
+    """
+    graph, forest = samples.graph, term.forest
+    values, is_present = samples.on(term.rank_weight), samples.is_present
+    n_features, n_classes = samples.n_features, forest.values.shape[1]
+    scores = samples.present @ np.zeros((n_features, n_classes))
+    nodes, reached = forest.roots, samples.present @ np.zeros((n_features, len(forest.roots))) + 1.0
+    while len(nodes):
+        is_leaf = forest.features[nodes] == LEAF
+        if is_leaf.any():
+            at_leaves = graph.take(reached, np.flatnonzero(is_leaf), axis=1)
+            scores = scores + at_leaves @ forest.values[forest.left[nodes[is_leaf]]]
+        inner = nodes[~is_leaf]
+        if not len(inner):
+            break
+        features = forest.features[inner]
+        goes_left = ~(graph.take(values, features, axis=1) > forest.thresholds[inner])
+        share = graph.where(graph.take(is_present, features, axis=1), goes_left.cast(DOUBLE), forest.shares[inner])
+        at_inner = graph.take(reached, np.flatnonzero(~is_leaf), axis=1)
+        reached = graph.join([at_inner * share, at_inner * (1.0 - share)], axis=1)
+        nodes = np.concatenate([forest.left[inner], forest.left[inner] + 1])
+    return scores

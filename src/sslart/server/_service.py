@@ -1,0 +1,264 @@
+"""The service: a store, its models, and a web server, as a process or in a thread."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any, Self
+
+from sslart._utils.optional import optional
+from sslart.server._logging import start_logging
+from sslart.server._memory import given_back
+from sslart.server._protocol import BoundedProtocol
+from sslart.server.api._access import Access
+from sslart.server.api._app import LOOPBACK, create_app
+from sslart.server.models._registry import Registry
+from sslart.server.models._settings import Limits
+from sslart.server.store import Store
+from sslart.server.store._store import tokens
+
+SECONDS_TO_STOP = 20
+SWITCH_SECONDS = 0.0005  # how long a thread may keep others from the interpreter: predictions are short
+MAX_CONNECTIONS = 1000
+
+logger = logging.getLogger("sslart.server")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of the service process.
+
+    Attributes
+    ----------
+    folder : Path
+        Where its store is.
+    host, port : str and int
+        Where it listens; port 0 takes any that is free.
+    allow_hosts : tuple of str
+        Further names by which it may be called.
+    tls_cert, tls_key : Path or None
+        Files with the certificate and the key.
+    behind_proxy : bool
+        Whether a proxy before the service does TLS.
+    log_all : bool
+        Whether every request is logged.
+    limits : Limits
+    """
+
+    folder: Path
+    host: str = "127.0.0.1"
+    port: int = 8707
+    allow_hosts: tuple[str, ...] = ()
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    behind_proxy: bool = False
+    log_all: bool = False
+    limits: Limits = field(default_factory=Limits)
+
+
+def is_loopback(host: str) -> bool:
+    """Return True if an address is reachable from this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def run(options: Options, told: Callable[[str], None] = print, pages: Callable[[Access], Any] | None = None) -> None:
+    """Serve until a signal arrives.
+
+    Parameters
+    ----------
+    options : Options
+    told : callable
+        Gets the address where the service listens.
+    pages : callable, default=None
+        Returns an ASGI application with pages for browsers, which answers below /studio/; a token is then needed.
+    """
+    uvicorn = optional("uvicorn", "serve")
+    _check_safe(options)
+    start_logging()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    listening = _listening(options.host, options.port)
+    try:
+        store = Store(options.folder)
+    except BaseException:
+        listening.close()
+        raise
+    beyond = not is_loopback(options.host) or options.behind_proxy
+    if beyond and not tokens(store.reader()):
+        store.close()
+        listening.close()
+        raise ValueError(
+            "Beyond this machine the service needs tokens: sslart serve "
+            f"{options.folder} --add-token NAME --scope admin makes one."
+        )
+    hosts = (*LOOPBACK, options.host, *options.allow_hosts)
+    hub = Registry(store, options.limits)
+    app = create_app(hub, hosts=hosts, needs_token=beyond or pages is not None, log_all=options.log_all, pages=pages)
+    if store.why_not_writable is not None:
+        logger.error(store.why_not_writable)
+    scheme = "http" if options.tls_cert is None else "https"
+    host = f"[{options.host}]" if ":" in options.host else options.host
+    told(f"{scheme}://{host}:{listening.getsockname()[1]}")
+    config = uvicorn.Config(
+        app,
+        http=BoundedProtocol,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        ws="none",
+        lifespan="on",
+        proxy_headers=options.behind_proxy,
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=SECONDS_TO_STOP,
+        ssl_certfile=None if options.tls_cert is None else str(options.tls_cert),
+        ssl_keyfile=None if options.tls_key is None else str(options.tls_key),
+    )
+    server = uvicorn.Server(config)
+    stop = server.handle_exit
+
+    def handle_exit(number: int, frame: FrameType | None) -> None:
+        hub.events.end()  # else the server would wait for those who listen
+        stop(number, frame)
+
+    server.handle_exit = handle_exit
+    with given_back():
+        server.run(sockets=[listening])
+
+
+def _check_safe(options: Options) -> None:
+    if (options.tls_cert is None) != (options.tls_key is None):
+        raise ValueError("Give both --tls-cert and --tls-key.")
+    for path in (options.tls_cert, options.tls_key):
+        if path is not None and not path.is_file():
+            raise FileNotFoundError(f"There is no file {path}: check the name.")
+    if not is_loopback(options.host) and options.tls_cert is None and not options.behind_proxy:
+        raise ValueError(
+            "Beyond this machine tokens would be sent in the clear: give --tls-cert and --tls-key, or --behind-proxy "
+            "where a proxy on this machine does TLS."
+        )
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((host, port))
+    except OSError as error:
+        found.close()
+        raise ValueError(f"{host}:{port} cannot be used ({error.strerror}): give another --port.") from error
+    found.listen()  # who comes before all is started waits
+    return found
+
+
+SECONDS_BETWEEN_LOOKS = 0.005
+
+
+class Service:
+    """A service that runs in a thread of this process; made by `serve`. It is a context manager, too.
+
+    Attributes
+    ----------
+    url : str
+        Where it listens.
+    """
+
+    def __init__(self, hub: Registry, app: Any, port: int) -> None:
+        uvicorn = optional("uvicorn", "serve")
+        self._hub, self._listening = hub, socket.create_server(("127.0.0.1", port))
+        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+        config = uvicorn.Config(
+            app,
+            http=BoundedProtocol,
+            log_config=None,
+            access_log=False,
+            ws="none",
+            lifespan="on",
+            timeout_graceful_shutdown=SECONDS_TO_STOP,
+        )
+        self._server = uvicorn.Server(config)
+        run = {"sockets": [self._listening]}
+        self._thread = threading.Thread(target=self._server.run, kwargs=run, name="serve", daemon=True)
+        self._thread.start()
+        while not self._server.started:
+            self._thread.join(SECONDS_BETWEEN_LOOKS)
+            if not self._thread.is_alive():
+                self._listening.close()
+                raise RuntimeError("The service could not be started: the log has the reason.")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Finish pending requests, save the learnt state, and stop the service."""
+        self._hub.events.end()  # else the server would wait for those who listen
+        self._server.should_exit = True
+        self._thread.join()
+        self._listening.close()
+
+
+def serve(
+    folder: str | Path,
+    *,
+    port: int = 0,
+    limits: Limits | None = None,
+    hosts: Iterable[str] = LOOPBACK,
+    needs_token: bool = False,
+    log_all: bool = False,
+    pages: Callable[[Access], Any] | None = None,
+) -> Service:
+    """Serve the models of a folder in a thread of this process, on this machine only.
+
+    It is for notebooks, tests and examples; `sslart serve` runs a service in a process of its own.
+
+    Parameters
+    ----------
+    folder : path
+        Where the store is; made where it does not exist.
+    port : int, default=0
+        Where it listens; 0 takes any port that is free.
+    limits : Limits, default=None
+        How much it takes on at once; None for the usual limits.
+    hosts : iterable of str
+        The names by which it may be called; those of this machine if not given.
+    needs_token : bool, default=False
+        Whether a token is needed also where the store has none.
+    log_all : bool, default=False
+        Whether every request is logged.
+    pages : callable, default=None
+        Returns an ASGI application with pages for browsers, which answers below /studio/.
+
+    Returns
+    -------
+    Service
+
+    Examples
+    --------
+    >>> import tempfile, urllib.request
+    >>> from sslart.server import serve
+    >>> with tempfile.TemporaryDirectory() as folder, serve(folder) as service:
+    ...     urllib.request.urlopen(f"{service.url}/livez").read()
+    b'{"live":true}'
+    """
+    hub = Registry(Store(Path(folder)), limits)
+    app = create_app(hub, hosts=hosts, needs_token=needs_token, log_all=log_all, pages=pages)
+    try:
+        return Service(hub, app, port)
+    except BaseException:
+        hub.store.close()
+        raise

@@ -1,0 +1,436 @@
+"""Registry of all models of a service: the interface between the store and the HTTP API."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from sslart.server._logging import leave_warnings, take_warnings
+from sslart.server.models import _transactions as requests
+from sslart.server.models._events import Events
+from sslart.server.models._hosted import HostedModel
+from sslart.server.models._published import as_class, first_samples
+from sslart.server.models._settings import Learning, Limits, ModelSettings, check_name
+from sslart.server.models._stored_rows import FoundRow, RowFinder, store_file
+from sslart.server.models._transactions import ConflictError, Key, NoSuchModelError, Work, Written
+from sslart.server.store import Store
+from sslart.server.store._database import NotWritableError, StoreBusyError, StoreError
+from sslart.server.store._files import is_from_file, remove_unused
+from sslart.server.store._journal import audit, models
+from sslart.server.store._labels import set_property
+from sslart.server.studies._samples import LoadedSamples, SampleCache
+
+FEW_ROWS = 64  # are predicted in about a millisecond
+
+Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
+
+
+def to_the_end(
+    method: Callable[Arguments, Coroutine[Any, Any, Result]],
+) -> Callable[Arguments, Coroutine[Any, Any, Result]]:
+    """Run a method to completion even if its request is cancelled, so that models learn every committed record."""
+
+    @wraps(method)
+    async def shielded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        return await asyncio.shield(method(*args, **kwargs))
+
+    return shielded
+
+
+async def soon(work: Callable[[], Result], n_rows: int) -> Result:
+    """Return the result of work on rows: of few at once, of many by a thread, so that other requests do not wait."""
+    return work() if n_rows <= FEW_ROWS else await asyncio.to_thread(work)
+
+
+SETTABLE = ("abstain_below", "max_error", "search_depth", "quorum", "decision_costs", "half_life")
+MAX_ROWS_TOLD = 1000  # in an event
+SECONDS_BETWEEN_CLEANING = 3600.0
+
+logger = logging.getLogger("sslart.server")
+
+
+class BacklogError(StoreBusyError):
+    """More rows wait to be learnt than may wait."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__("Too many rows wait to be learnt: send this request again later.")
+        self.seconds = seconds
+
+
+class Registry:
+    """The models of a store.
+
+    Parameters
+    ----------
+    store : Store
+    limits : Limits
+    """
+
+    def __init__(self, store: Store, limits: Limits | None = None) -> None:
+        self.store, self.limits, self.events = store, limits or Limits(), Events()
+        self._models: dict[str, HostedModel] = {}
+        self._rows, self._samples = RowFinder(), SampleCache()
+        self._lock = threading.Lock()
+        self._end = threading.Event()
+        self._cleaner = threading.Thread(target=self._clean, name="clean", daemon=True)
+
+    def start(self) -> None:
+        """Begin to follow the journals of all models."""
+        take_warnings()
+        self.store.remove_unfinished()
+        for row in models(self.store.reader()):
+            self._host(HostedModel(self.store, row, self.events, self.limits))
+        self._cleaner.start()
+
+    def stop(self) -> None:
+        """Stop learning, store snapshots, and close the store."""
+        self._end.set()
+        for hosted in self.models():
+            hosted.stop()
+        self._cleaner.join()
+        self.store.close()
+        leave_warnings()
+
+    def _clean(self) -> None:
+        """Remove obsolete data at regular intervals."""
+        self._purge()
+        while not self._end.wait(SECONDS_BETWEEN_CLEANING):
+            self._purge()
+
+    def _purge(self) -> None:
+        try:
+            self.store.purge()
+        except StoreError as error:  # such as a full disk: the next time it may have space
+            logger.warning("nothing is cleaned: %s", error)
+        except Exception:
+            logger.exception("nothing is cleaned")
+
+    def _host(self, hosted: HostedModel) -> None:
+        with self._lock:
+            self._models[hosted.name] = hosted
+        if self.limits.keep_samples:
+            hosted.when_fitted = self._prepare
+        hosted.start()
+
+    def _prepare(self, hosted: HostedModel) -> None:
+        """Compute where samples are drawn, before somebody asks."""
+        try:
+            _ = self.samples(hosted).positions
+        except Exception:
+            if not self._end.is_set():  # who asks gets the reason
+                logger.warning("samples could not be prepared", extra={"model": hosted.name}, exc_info=True)
+
+    def models(self) -> list[HostedModel]:
+        """Return all models by name."""
+        return [one for _, one in sorted(self._models.items())]
+
+    def model(self, name: str) -> HostedModel:
+        """Return a model, or raise a NoSuchModelError."""
+        found = self._models.get(name)
+        if found is None:
+            raise NoSuchModelError(f"There is no model {name!r}.")
+        return found
+
+    @property
+    def is_ready(self) -> bool:
+        """True if all models have replayed the journals found at the start."""
+        return all(one.state != "starting" for one in self.models())
+
+    async def write(self, hosted: HostedModel, work: Work, key: Key | None = None) -> Written:
+        """Write a request to the store, and return when it is on the disk."""
+        written = await asyncio.wrap_future(self.store.submit(requests.once(hosted.id, key, work)))
+        for record in written.records:
+            hosted.accept(record)
+        return written
+
+    def _before(self, hosted: HostedModel, key: Key | None) -> Written | None:
+        """Return the answer to a request that was written before, whatever became of the model since."""
+        return None if key is None else requests.written_before(self.store.reader(), hosted.id, key)
+
+    def check_learns(self, hosted: HostedModel) -> None:
+        """Raise an error where a model learns no more, is not there yet, or cannot keep up."""
+        if hosted.problem is not None:
+            raise NotWritableError(hosted.problem)
+        self._check_restored(hosted)
+        if hosted.backlog >= self.limits.max_backlog:
+            raise BacklogError(seconds=5)
+
+    def check_has_its_rows(self, hosted: HostedModel) -> None:
+        """Raise a ConflictError if a fit would forget data that a model had learnt before its import."""
+        if is_from_file(self.store.reader(), hosted.id):
+            raise ConflictError(
+                f"The model {hosted.name!r} came from a file, and the rows that it had learnt before are not here: a "
+                "fit would forget them. Let it learn more rows, or make a new model from a table with all rows."
+            )
+
+    @staticmethod
+    def _check_restored(hosted: HostedModel) -> None:
+        if hosted.is_restoring:
+            raise StoreError(f"The model {hosted.name!r} is being restored: send this request again in a moment.")
+
+    @to_the_end
+    async def create(self, name: str, settings: ModelSettings, actor: str) -> HostedModel:
+        """Create a model that has learnt nothing."""
+        check_name(name)
+        settings.new_estimator()
+        if len(self._models) >= self.limits.max_models:
+            raise ConflictError(f"There are {len(self._models)} models, which is the limit: delete one first.")
+        number, written = await asyncio.wrap_future(self.store.submit(requests.create(name, settings, actor)))
+        row = next(one for one in models(self.store.reader()) if one.id == number)
+        hosted = HostedModel(self.store, row, self.events, self.limits)
+        self._host(hosted)
+        for record in written.records:
+            hosted.accept(record)
+        return hosted
+
+    def check_empty(self, hosted: HostedModel) -> None:
+        """Raise a ConflictError where a model was given more than tables that could not be learnt."""
+        if not requests.is_empty(self.store.reader(), hosted.id):
+            raise ConflictError(f"There is a model named {hosted.name!r}: send rows to it, or delete it first.")
+
+    @to_the_end
+    async def delete(self, hosted: HostedModel, actor: str, *, only_empty: bool = False) -> None:
+        """Delete a model; with `only_empty`, raise a ConflictError where there is something to lose."""
+        work = requests.delete(hosted.id, hosted.name, actor, only_empty=only_empty)
+        await asyncio.wrap_future(self.store.submit(work))
+        with self._lock:
+            self._models.pop(hosted.name, None)
+        await asyncio.to_thread(hosted.stop)
+        self._samples.forget(hosted.id)
+        threading.Thread(target=self._purge, name="purge", daemon=True).start()
+        self.events.publish("state", hosted.name, {"state": "deleted"})
+
+    def upload(self, path: Path, encoding: str | None = None, named: Sequence[str] = ()) -> tuple[int, bool]:
+        """Read a file into the store; return the number of the upload, and whether it is the file of a model.
+
+        A table must have the columns that are named.
+        """
+        return store_file(self.store, path, encoding, named, self.limits.max_table_cells)
+
+    async def add_upload(
+        self, hosted: HostedModel, upload: int, is_model: bool, actor: str, key: Key | None = None
+    ) -> Written:
+        """Let a model learn an uploaded table with all other rows, or replace it by an uploaded model file."""
+        if is_model:
+            work = requests.add_model_file(hosted.id, hosted.name, upload, actor)
+        else:
+            keep = self.limits.keep_rows
+            work = requests.add_table(hosted.id, hosted.name, upload, hosted.settings, keep, actor)
+        written = await self.write(hosted, work, key)
+        if written.is_again:
+            self.store.submit_own(lambda connection: remove_unused(connection, upload))
+        return written
+
+    async def learn(
+        self,
+        hosted: HostedModel,
+        rows: Sequence[dict[str, Any]],
+        labels: Sequence[Any] | None,
+        ids: Sequence[str] | None,
+        actor: str,
+        key: Key | None,
+    ) -> Written:
+        """Keep rows to be learnt, after checking them."""
+        if (before := self._before(hosted, key)) is not None:
+            return before
+        self.check_learns(hosted)
+        self.check_rows(rows)
+        _check_ids(ids, len(rows))
+
+        def prepared() -> Work:
+            plain, classes = self._labelled(hosted, rows, labels)
+            if hosted.published is None:
+                first_samples(plain, hosted.settings)
+            else:
+                hosted.published.reader.table(plain)
+            return requests.learn(hosted.id, actor, plain, classes, None, ids, None)
+
+        return await self.write(hosted, await soon(prepared, len(rows)), key)
+
+    def check_rows(self, rows: Sequence[Any]) -> None:
+        """Raise a ValueError where a request has too many rows."""
+        if len(rows) > self.limits.max_rows:
+            raise ValueError(
+                f"There are {len(rows)} rows, and {self.limits.max_rows} is the limit: send fewer at once."
+            )
+
+    def _labelled(
+        self, hosted: HostedModel, rows: Sequence[dict[str, Any]], labels: Sequence[Any] | None
+    ) -> tuple[list[dict[str, Any]], list[Any] | None]:
+        """Return rows without their label, and the labels as classes of the model."""
+        name = hosted.settings.label
+        if labels is None and name is not None and any(name in row for row in rows):
+            labels = [row.get(name) for row in rows]
+        if name is not None:
+            rows = [{column: cell for column, cell in row.items() if column != name} for row in rows]
+        if labels is None:
+            return list(rows), None
+        if len(labels) != len(rows):
+            raise ValueError(f"There are {len(labels)} labels for {len(rows)} rows: give one for each, null for none.")
+        found = self.classes(hosted, labels)
+        self._check_groups(hosted, rows, found)
+        return list(rows), found
+
+    @staticmethod
+    def classes(hosted: HostedModel, labels: Sequence[Any]) -> list[Any]:
+        """Return labels of a request as classes of a model."""
+        classes = None if hosted.published is None else hosted.published.view.classes
+        return [as_class(one, classes) for one in labels]
+
+    @staticmethod
+    def _check_groups(hosted: HostedModel, rows: Sequence[dict[str, Any]], labels: Sequence[Any]) -> None:
+        group = hosted.settings.group
+        if group is None:
+            return
+        for number, (row, label) in enumerate(zip(rows, labels, strict=True), start=1):
+            if label is not None and row.get(group) in (None, ""):
+                raise ValueError(f"Row {number} has a label and no {group!r}: name the group of each labelled row.")
+
+    async def decide(
+        self,
+        hosted: HostedModel,
+        rows: Sequence[dict[str, Any]],
+        ids: Sequence[str] | None,
+        learning: Learning | None,
+        actor: str,
+        key: Key | None,
+    ) -> Written:
+        """Predict rows, and keep them with their predictions, so that they can be labelled later."""
+        if (before := self._before(hosted, key)) is not None:
+            return before
+        self.check_learns(hosted)
+        self.check_rows(rows)
+        _check_ids(ids, len(rows))
+        published = self.published(hosted)
+        policy = learning or hosted.settings.learn
+
+        def prepared() -> Work:
+            plain, labels = self._labelled(hosted, rows, None)
+            decisions = published.predict(plain)
+            learnt = [policy.takes(is_novel=one["novel"]) for one in decisions]
+            if labels is not None:
+                learnt = [is_learnt or one is not None for is_learnt, one in zip(learnt, labels, strict=True)]
+            return requests.learn(hosted.id, actor, plain, labels, learnt, ids, decisions)
+
+        written = await self.write(hosted, await soon(prepared, len(rows)), key)
+        if not written.is_again:
+            for row, decision in zip(written.answer["rows"], written.answer["decisions"], strict=True):
+                self.events.publish("decision", hosted.name, {"row": row, **decision}, keep=False)
+        return written
+
+    def published(self, hosted: HostedModel) -> Any:
+        """Return the last published state of a model, or raise an error if it has learnt nothing."""
+        if hosted.published is None:
+            self._check_restored(hosted)
+            raise ConflictError(f"The model {hosted.name!r} has learnt nothing yet: send a table, or rows to learn.")
+        return hosted.published
+
+    async def label(
+        self,
+        hosted: HostedModel,
+        given: Sequence[tuple[int | str, Any]],
+        actor: str,
+        key: Key | None,
+        *,
+        together: bool = False,
+    ) -> Written:
+        """Label rows that were sent before; `together`: by one answer about similar rows."""
+        if (before := self._before(hosted, key)) is not None:
+            return before
+        self.check_learns(hosted)
+        self.check_rows(given)
+        labels = self.classes(hosted, [one for _, one in given])
+        rows = await asyncio.to_thread(self.rows, hosted, [which for which, _ in given])
+        self._check_groups(hosted, [one.cells for one in rows], labels)
+        work = requests.label(hosted.id, actor, list(zip(rows, labels, strict=True)), together=together)
+        written = await self.write(hosted, work, key)
+        if not written.is_again:
+            told = {"sequence": written.answer["sequence"], "rows": written.answer["rows"][:MAX_ROWS_TOLD], "by": actor}
+            self.events.publish("labels", hosted.name, told)
+        return written
+
+    async def refit_by_labels(self, hosted: HostedModel, written: Written, actor: str) -> int | None:
+        """Fit anew where labels were changed, or there are many more than at the last fit; return the job."""
+        if not requests.lead_to_fit(self.store.reader(), hosted.id, hosted.n_rows, written):
+            return None
+        found: int = (await self.refit(hosted, {}, actor, None, by_labels=True)).answer["sequence"]
+        return found
+
+    def rows(self, hosted: HostedModel, which: Sequence[int | str]) -> list[FoundRow]:
+        """Return rows that a model was given."""
+        return self._rows.find(self.store.reader(), hosted.id, hosted.settings, which)
+
+    def samples(self, hosted: HostedModel) -> LoadedSamples:
+        """Return all rows of a model as samples; those of a large model take some time."""
+        published, keep_rows = self.published(hosted), self.limits.keep_rows
+        given = hosted.id, hosted.n_rows, published, keep_rows
+        found = self._samples.samples(self.store.reader(), *given, hosted.fitted_rows)
+        hosted.fitted_rows = None
+        return found
+
+    @to_the_end
+    async def refit(
+        self, hosted: HostedModel, changes: dict[str, Any], actor: str, key: Key | None, *, by_labels: bool = False
+    ) -> Written:
+        """Let a model be fitted anew to all its rows, with other settings where they are given."""
+        if (before := self._before(hosted, key)) is not None:
+            return before
+        self.check_learns(hosted)
+        self.check_has_its_rows(hosted)
+        settings = ModelSettings.model_validate({**hosted.settings.model_dump(mode="json"), **changes})
+        settings.new_estimator()
+        of_model = hosted.id, hosted.name, settings, self.limits.keep_rows
+        work = requests.refit(*of_model, actor, by_labels=by_labels)
+        written = await self.write(hosted, work, key)
+        hosted.adopt(settings, written.answer["sequence"])
+        return written
+
+    @to_the_end
+    async def set_parameters(self, hosted: HostedModel, parameters: dict[str, Any], actor: str) -> Written:
+        """Change parameters that need no fit."""
+        self.check_learns(hosted)
+        other = [name for name in parameters if name not in SETTABLE]
+        if other:
+            raise ValueError(
+                f"{other[0]!r} cannot be changed without a fit: refit with it, or change one of {', '.join(SETTABLE)}."
+            )
+        settings = hosted.settings.model_copy(update={"parameters": {**hosted.settings.parameters, **parameters}})
+        settings.new_estimator()
+        if hosted.published is not None:
+            hosted.published.check_parameters(parameters)
+        work = requests.set_parameters(hosted.id, hosted.name, settings, parameters, actor)
+        written = await self.write(hosted, work)
+        hosted.adopt(settings, written.answer["sequence"])
+        return written
+
+    @to_the_end
+    async def set_property(self, hosted: HostedModel, key: str, value: Any) -> None:
+        """Keep a value with a model, by its key; None removes it."""
+        await asyncio.wrap_future(self.store.submit(lambda connection: set_property(connection, hosted.id, key, value)))
+        self.events.publish("properties", hosted.name, {"key": key})
+
+    @to_the_end
+    async def cancel(self, hosted: HostedModel, sequence: int, actor: str) -> bool:
+        """Cancel a fit, and return whether it had not ended."""
+        work = requests.cancel(hosted.id, hosted.name, sequence, actor)
+        is_cancelled = await asyncio.wrap_future(self.store.submit(work))
+        if is_cancelled:
+            hosted.cancel_fit(sequence)
+        return is_cancelled
+
+    async def note_in_audit(self, actor: str, action: str, model: str, detail: dict[str, Any]) -> None:
+        """Add an entry to the audit log."""
+        await asyncio.wrap_future(
+            self.store.submit_own(lambda connection: audit(connection, actor, action, model, detail))
+        )
+
+
+def _check_ids(ids: Sequence[str] | None, n_rows: int) -> None:
+    if ids is not None and (len(ids) != n_rows or len(set(ids)) < len(ids)):
+        raise ValueError(f"There are {len(ids)} ids for {n_rows} rows: give one for each row, and each once.")

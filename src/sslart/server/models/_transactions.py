@@ -1,0 +1,302 @@
+"""Transactions of the requests that write: each is one atomic function for the writer."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from sslart.server.models._settings import ModelSettings
+from sslart.server.models._stored_rows import FoundRow
+from sslart.server.store._files import complete_upload, is_from_file, n_rows_of
+from sslart.server.store._journal import (
+    CANCELLED,
+    CREATE,
+    FAILED,
+    FIT,
+    IMPORT,
+    LABEL,
+    LEARN,
+    SET,
+    TABLE,
+    Record,
+    add_ids,
+    add_job,
+    answer_to,
+    append,
+    audit,
+    create_model,
+    end_job,
+    keep_answer,
+    labels_at_fit,
+    packed,
+    row_with_id,
+)
+from sslart.server.store._labels import add_label, given_label, keep_row
+
+SHOWN_IN_AUDIT = 20  # classes
+FEW_ROWS = 20_000  # to which a fit is quick
+# by how much labels grow before there is another fit, by the number of rows: a fit takes longer with more
+GROWTH = ((FEW_ROWS, 0.0), (300_000, 0.2), (2**63, 1.0))
+
+
+class ConflictError(Exception):
+    """Raised for a request that conflicts with the state of the store."""
+
+
+class NoSuchModelError(LookupError):
+    """A model that is not there, or no longer."""
+
+
+class Written(NamedTuple):
+    """Result of a write: the answer, its records, and a flag for a repeated request."""
+
+    answer: dict[str, Any]
+    records: tuple[Record, ...] = ()
+    is_again: bool = False
+
+
+Work = Callable[[Any], Written]
+
+
+class Key(NamedTuple):
+    """The key by which a request can be repeated, and a checksum of the request."""
+
+    key: str
+    request: bytes
+
+
+def written_before(connection: Any, model: int, key: Key | None) -> Written | None:
+    """Return the answer to a request that was written with the same key; None where there was none."""
+    before = None if key is None else answer_to(connection, model, key.key)
+    if key is None or before is None:
+        return None
+    if before[0] != key.request:
+        raise ConflictError(
+            f"Another request had the idempotency key {key.key!r}: give every new request a key of its own."
+        )
+    return Written(before[1], is_again=True)
+
+
+def once(model: int, key: Key | None, work: Work) -> Work:
+    """Return work that is done once for a key: the second time, the answer to the first is returned."""
+    if key is None:
+        return work
+
+    def work_once(connection: Any) -> Written:
+        before = written_before(connection, model, key)
+        if before is not None:
+            return before
+        written = work(connection)
+        keep_answer(connection, model, key.key, key.request, written.answer)
+        return written
+
+    return work_once
+
+
+def _append(connection: Any, model: int, kind: str, actor: str, payload: bytes, n_rows: int = 0) -> Record:
+    record = append(connection, model, kind, actor, payload, n_rows)
+    if record is None:
+        raise NoSuchModelError("The model was deleted.")
+    return record
+
+
+def create(name: str, settings: ModelSettings, actor: str) -> Callable[[Any], tuple[int, Written]]:
+    """Create a model without rows."""
+
+    def work(connection: Any) -> tuple[int, Written]:
+        described = settings.model_dump(mode="json")
+        model = create_model(connection, name, described)
+        if model is None:
+            raise ConflictError(f"There is a model named {name!r}: give another name, or delete it first.")
+        record = _append(connection, model, CREATE, actor, packed({"settings": described}))
+        audit(connection, actor, "create", name, described)
+        return model, Written({"model": name, "sequence": record.sequence}, (record,))
+
+    return work
+
+
+def learn(
+    model: int,
+    actor: str,
+    rows: Sequence[dict[str, Any]],
+    labels: Sequence[Any] | None,
+    learnt: Sequence[bool] | None,
+    ids: Sequence[str] | None,
+    decisions: Sequence[dict[str, Any]] | None,
+) -> Work:
+    """Add rows, some labelled; `learnt`: mask of rows to learn; `decisions`: predictions for the rows."""
+    content: dict[str, Any] = {"rows": list(rows)}
+    optional = (("labels", labels), ("learn", learnt), ("decisions", decisions))
+    payload = packed(content | {name: list(values) for name, values in optional if values is not None})
+
+    def work(connection: Any) -> Written:
+        taken = [one for one in ids or () if row_with_id(connection, model, one) is not None]
+        if taken:
+            raise ConflictError(
+                f"There is a row with the id {taken[0]!r}: give every new row an id of its own, and repeat a request "
+                "with its Idempotency-Key."
+            )
+        record = _append(connection, model, LEARN, actor, payload, len(rows))
+        add_ids(connection, model, list(ids or ()), record.first_row)
+        for place, label in enumerate(labels or ()):
+            if label is not None:
+                add_label(connection, model, record.first_row + place, label, None, actor, record.sequence)
+        numbers = list(range(record.first_row, record.first_row + len(rows)))
+        answer: dict[str, Any] = {"sequence": record.sequence, "rows": numbers}
+        if decisions is not None:
+            answer["decisions"] = list(decisions)
+        return Written(answer, (record,))
+
+    return work
+
+
+def label(model: int, actor: str, given: Sequence[tuple[FoundRow, Any]], *, together: bool = False) -> Work:
+    """Label rows that were found; `together`: by one answer about similar rows.
+
+    A row without a label is learnt with its new one. One that has another label gets the new one in place of it; the
+    model knows it from its next fit on, since what was learnt cannot be taken back.
+    """
+
+    def work(connection: Any) -> Written:
+        entries, actions = [], Counter[str]()
+        in_force: dict[int, Any] = {}
+        for found, new in given:
+            is_given, last = given_label(connection, model, found.row)
+            before = in_force.get(found.row, last if is_given else found.label)
+            action = "same" if new == before else "learn" if before is None else "corrected"
+            in_force[found.row] = new
+            actions[action] += 1
+            entry = {"row": found.row, "label": new, "previous": before, "action": action}
+            entries.append({**entry, "cells": found.cells} if action == "learn" else entry)
+        record = _append(connection, model, LABEL, actor, packed({"labels": entries, "together": together}))
+        for one in entries:
+            if one["action"] != "same":
+                known = one["row"], one["label"], one["previous"], actor, record.sequence
+                add_label(connection, model, *known, together=together)
+        for found, _ in given:
+            keep_row(connection, model, found.row, found.cells)
+        rows = [one["row"] for one in entries]
+        counts = {action: actions[action] for action in ("learn", "corrected", "same")}
+        answer = {"sequence": record.sequence, "rows": rows, "learnt": counts.pop("learn"), **counts}
+        return Written(answer, (record,))
+
+    return work
+
+
+def add_table(model: int, name: str, upload: int, settings: ModelSettings, keep_rows: int, actor: str) -> Work:
+    """Add the rows of an upload, and let the model be fitted to all of its rows."""
+
+    def work(connection: Any) -> Written:
+        n_rows = n_rows_of(connection, upload)
+        table = _append(connection, model, TABLE, actor, packed({"upload": upload}), n_rows)
+        complete_upload(connection, upload, table)
+        audit(connection, actor, "table", name, {"rows": n_rows, "sequence": table.sequence})
+        written = refit(model, name, settings, keep_rows, actor)(connection)
+        return Written({**written.answer, "rows": n_rows, "first_row": table.first_row}, (table, *written.records))
+
+    return work
+
+
+def add_model_file(model: int, name: str, upload: int, actor: str) -> Work:
+    """Replace a model by an uploaded model file."""
+
+    def work(connection: Any) -> Written:
+        record = _append(connection, model, IMPORT, actor, packed({"upload": upload}))
+        complete_upload(connection, upload, record)
+        audit(connection, actor, "import", name, {"sequence": record.sequence})
+        return Written({"model": name, "sequence": record.sequence}, (record,))
+
+    return work
+
+
+def refit(
+    model: int, name: str, settings: ModelSettings, keep_rows: int, actor: str, *, by_labels: bool = False
+) -> Work:
+    """Let a model be fitted to all rows it was given, with the labels in force; `by_labels`: because of new ones."""
+
+    def work(connection: Any) -> Written:
+        described = settings.model_dump(mode="json")
+        content = {"settings": described, "keep_rows": keep_rows, "by_labels": by_labels}
+        record = _append(connection, model, FIT, actor, packed(content))
+        connection.execute("UPDATE models SET settings = ? WHERE id = ?", (json.dumps(described), model))
+        add_job(connection, model, record.sequence)
+        audit(connection, actor, "fit", name, {"sequence": record.sequence})
+        return Written({"model": name, "sequence": record.sequence}, (record,))
+
+    return work
+
+
+def lead_to_fit(connection: Any, model: int, n_rows: int, written: Written) -> bool:
+    """Return True if labels were corrected, or if their number has grown enough for a new fit.
+
+    Labels that are learnt one by one leave the settings as they are for a while; a fit chooses them anew. Where one is
+    under way, and no label was changed, the next labels decide.
+    """
+    if written.is_again or is_from_file(connection, model):
+        return False
+    if written.answer["corrected"]:
+        return True
+    n_then, n_since, is_waiting = labels_at_fit(connection, model)
+    growth = next(one for most, one in GROWTH if n_rows <= most)
+    return not is_waiting and n_since >= max(1.0, growth * n_then)
+
+
+def learnt_with(n_rows: int, written: Written, job: int | None) -> int:
+    """Return the record that labels are learnt with: the fit that they lead to, unless it is slow and not needed."""
+    own: int = written.answer["sequence"]
+    is_needed = n_rows <= FEW_ROWS or written.answer["corrected"]
+    return job if job is not None and is_needed else own
+
+
+def set_parameters(model: int, name: str, settings: ModelSettings, parameters: dict[str, Any], actor: str) -> Work:
+    """Change parameters of a model that need no fit; `settings` have them already."""
+
+    def work(connection: Any) -> Written:
+        record = _append(connection, model, SET, actor, packed({"parameters": parameters}))
+        described = settings.model_dump(mode="json")
+        connection.execute("UPDATE models SET settings = ? WHERE id = ?", (json.dumps(described), model))
+        audit(connection, actor, "set", name, parameters)
+        return Written({"model": name, "sequence": record.sequence}, (record,))
+
+    return work
+
+
+def is_empty(connection: Any, model: int) -> bool:
+    """Return True if a model has received nothing but tables that could not be learnt."""
+    other = "SELECT 1 FROM journal WHERE model = ? AND kind NOT IN (?, ?, ?) LIMIT 1"
+    fits = "SELECT 1 FROM jobs WHERE model = ? AND state NOT IN (?, ?) LIMIT 1"
+    compacted = "SELECT 1 FROM models WHERE id = ? AND compacted_through > 0"
+    return (
+        connection.execute(other, (model, CREATE, TABLE, FIT)).get is None
+        and connection.execute(fits, (model, FAILED, CANCELLED)).get is None
+        and connection.execute(compacted, (model,)).get is None
+    )
+
+
+def delete(model: int, name: str, actor: str, *, only_empty: bool = False) -> Callable[[Any], None]:
+    """Delete a model, with all that belongs to it; the audit log stays. `only_empty`: if it `is_empty`."""
+
+    def work(connection: Any) -> None:
+        if only_empty and not is_empty(connection, model):
+            raise ConflictError(f"There is a model named {name!r}: send rows to it, or delete it first.")
+        connection.execute("DELETE FROM models WHERE id = ?", (model,))
+        if not connection.changes():
+            raise NoSuchModelError("The model was deleted before.")
+        connection.execute("INSERT INTO deleted (model) VALUES (?)", (model,))
+        audit(connection, actor, "delete", name, {})
+
+    return work
+
+
+def cancel(model: int, name: str, sequence: int, actor: str) -> Callable[[Any], bool]:
+    """Cancel a fit that has not ended, and return whether it had not."""
+
+    def work(connection: Any) -> bool:
+        is_cancelled = end_job(connection, model, sequence, CANCELLED, {"by": actor})
+        if is_cancelled:
+            audit(connection, actor, "cancel", name, {"sequence": sequence})
+        return is_cancelled
+
+    return work

@@ -1,0 +1,224 @@
+"""Large content in parts, so that no transaction is long: uploaded tables and models, and snapshots."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from sslart.server.store._database import DamagedError, StoreError
+from sslart.server.store._journal import Record, checksum
+
+
+class Part(NamedTuple):
+    """Some rows of an upload, from a row of it on."""
+
+    first_row: int
+    n_rows: int
+    content: bytes
+
+
+def begin_upload(connection: Any) -> int:
+    """Return the number of a new upload, which belongs to no model yet: such uploads are removed at the next start."""
+    connection.execute("INSERT INTO uploads (time) VALUES (?)", (time.time(),))
+    return int(connection.last_insert_rowid())
+
+
+def remove_unused(connection: Any, upload: int | None = None) -> None:
+    """Remove an upload that belongs to no model; all of them where none is given."""
+    which = "" if upload is None else "AND id = ?"
+    connection.execute(f"DELETE FROM uploads WHERE model IS NULL {which}", () if upload is None else (upload,))
+
+
+def add_part(connection: Any, upload: int, part: Part) -> None:
+    """Add a part to an upload."""
+    connection.execute(
+        "INSERT INTO upload_parts (upload, first_row, n_rows, content, checksum) VALUES (?, ?, ?, ?, ?)",
+        (upload, *part, checksum(upload, *part)),
+    )
+
+
+def n_rows_of(connection: Any, upload: int) -> int:
+    """Return the number of rows of an upload."""
+    return int(connection.execute("SELECT coalesce(sum(n_rows), 0) FROM upload_parts WHERE upload = ?", (upload,)).get)
+
+
+def complete_upload(connection: Any, upload: int, record: Record) -> None:
+    """Give an upload to the model of the record that tells of it."""
+    connection.execute(
+        "UPDATE uploads SET model = ?, sequence = ?, first_row = ?, n_rows = ? WHERE id = ?",
+        (record.model, record.sequence, record.first_row, record.n_rows, upload),
+    )
+
+
+def is_from_file(connection: Any, model: int) -> bool:
+    """Return True if a model was imported from a model file, which has no rows."""
+    return connection.execute("SELECT 1 FROM uploads WHERE model = ? AND n_rows = 0", (model,)).get is not None
+
+
+class Upload(NamedTuple):
+    """A complete upload: its number, and its rows among those of the model."""
+
+    id: int
+    first_row: int
+    n_rows: int
+
+
+def uploads(connection: Any, model: int, through: int) -> list[Upload]:
+    """Return the uploads of a model up to a record, in order."""
+    rows = connection.execute(
+        "SELECT id, first_row, n_rows FROM uploads WHERE model = ? AND sequence <= ? ORDER BY first_row, id",
+        (model, through),
+    )
+    return [Upload(*row) for row in rows]
+
+
+def upload_with_row(connection: Any, model: int, row: int) -> Upload | None:
+    """Return the upload that has brought a row; None where none has."""
+    found = connection.execute(
+        "SELECT id, first_row, n_rows FROM uploads WHERE model = ? AND first_row <= ? AND ? < first_row + n_rows",
+        (model, row, row),
+    ).fetchone()
+    return None if found is None else Upload(*found)
+
+
+def parts(connection: Any, upload: int) -> Iterator[Part]:
+    """Yield the parts of an upload in order, or raise a DamagedError."""
+    for *values, stored in connection.execute(
+        "SELECT first_row, n_rows, content, checksum FROM upload_parts WHERE upload = ? ORDER BY first_row", (upload,)
+    ):
+        yield _checked(upload, Part(*values), stored)
+
+
+def part_with_row(connection: Any, upload: int, row: int) -> Part:
+    """Return the part of an upload that has a row of it."""
+    *values, stored = connection.execute(
+        "SELECT first_row, n_rows, content, checksum FROM upload_parts WHERE upload = ? AND first_row <= ? "
+        "ORDER BY first_row DESC LIMIT 1",
+        (upload, row),
+    ).fetchone()
+    return _checked(upload, Part(*values), stored)
+
+
+def _checked(upload: int, part: Part, stored: bytes) -> Part:
+    if checksum(upload, *part) != stored:
+        raise DamagedError("A table in the store is damaged: run sslart serve DIR --verify, and restore a backup.")
+    return part
+
+
+BYTES_PER_PART = 2**20
+N_KEPT = 2
+
+
+class Snapshot(NamedTuple):
+    """A model after a record: its number in the store, that of the record, the SHA-256 of the bytes, its settings."""
+
+    id: int
+    sequence: int
+    digest: str
+    n_bytes: int
+    settings: dict[str, Any]
+
+
+def digest_of(content: bytes) -> str:
+    """Return the SHA-256 of a model: the same where two models are the same in every bit."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def write_snapshot(
+    submit: Callable[[Callable[[Any], Any]], Future[Any]],
+    model: int,
+    sequence: int,
+    content: bytes,
+    settings: dict[str, Any],
+    at_the_end: Callable[[Any], bool] = lambda _: True,
+) -> bool:
+    """Write a model in parts, each in a separate transaction, so that other requests can write in between.
+
+    Parameters
+    ----------
+    submit : callable
+        Passes work to the writer.
+    model, sequence : int
+    content : bytes
+    settings : dict
+        Of the model after that record.
+    at_the_end : callable
+        Runs in the last transaction, in which the snapshot becomes valid, and returns whether it shall.
+    """
+
+    def begin(connection: Any) -> int:
+        connection.execute(
+            "INSERT INTO snapshots (model, sequence, digest, n_bytes, settings, time) VALUES (?, ?, ?, ?, ?, ?)",
+            (model, sequence, digest_of(content), len(content), json.dumps(settings), time.time()),
+        )
+        return int(connection.last_insert_rowid())
+
+    snapshot = submit(begin).result()
+
+    def add(number: int, part: bytes) -> Callable[[Any], None]:
+        def work(connection: Any) -> None:
+            connection.execute(
+                "INSERT INTO snapshot_parts (snapshot, number, content) VALUES (?, ?, ?)", (snapshot, number, part)
+            )
+
+        return work
+
+    try:
+        for number, start in enumerate(range(0, len(content), BYTES_PER_PART)):
+            submit(add(number, content[start : start + BYTES_PER_PART])).result()
+    except StoreError:  # such as a full disk: what was written would take the rest of it
+        with suppress(StoreError):
+            submit(lambda connection: remove_snapshot(connection, snapshot))
+        raise
+
+    def end(connection: Any) -> bool:
+        is_there = connection.execute("SELECT 1 FROM models WHERE id = ?", (model,)).get is not None
+        if not is_there or not at_the_end(connection):
+            remove_snapshot(connection, snapshot)
+            return False
+        connection.execute("UPDATE snapshots SET complete = 1 WHERE id = ?", (snapshot,))
+        old = connection.execute(
+            "SELECT id FROM snapshots WHERE model = ? AND complete ORDER BY sequence DESC, id DESC LIMIT -1 OFFSET ?",
+            (model, N_KEPT),
+        )
+        for (number,) in old.fetchall():
+            remove_snapshot(connection, number)
+        return True
+
+    return bool(submit(end).result())
+
+
+def remove_snapshot(connection: Any, snapshot: int) -> None:
+    """Remove a snapshot."""
+    connection.execute("DELETE FROM snapshot_parts WHERE snapshot = ?", (snapshot,))
+    connection.execute("DELETE FROM snapshots WHERE id = ?", (snapshot,))
+
+
+def remove_incomplete(connection: Any) -> None:
+    """Remove incomplete snapshots left behind by a killed process."""
+    for (number,) in connection.execute("SELECT id FROM snapshots WHERE NOT complete").fetchall():
+        remove_snapshot(connection, number)
+
+
+def snapshots(connection: Any, model: int) -> list[Snapshot]:
+    """Return the complete snapshots of a model, the newest first."""
+    rows = connection.execute(
+        "SELECT id, sequence, digest, n_bytes, settings FROM snapshots WHERE model = ? AND complete "
+        "ORDER BY sequence DESC, id DESC",
+        (model,),
+    )
+    return [Snapshot(*row)._replace(settings=json.loads(row[-1])) for row in rows]
+
+
+def read_snapshot(connection: Any, snapshot: Snapshot) -> bytes:
+    """Return the bytes of a snapshot, or raise a DamagedError."""
+    rows = connection.execute("SELECT content FROM snapshot_parts WHERE snapshot = ? ORDER BY number", (snapshot.id,))
+    content = b"".join(part for (part,) in rows)
+    if digest_of(content) != snapshot.digest:
+        raise DamagedError(f"The snapshot after record {snapshot.sequence} is damaged: its checksum does not fit.")
+    return content

@@ -1,0 +1,451 @@
+"""All rows of a model as samples in memory, with predictions, novelty, boxes, and positions on the map."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sslart._art.geometry import centres
+from sslart._data.encoder import Encoder, Feature
+from sslart._data.labels import UNLABELLED
+from sslart._data.samples import Table
+from sslart._mapping.model_view import MemberView
+from sslart._tables.columns import samples_for
+from sslart._tables.files import pandas
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.notes import collected_notes
+from sslart.server.models._published import Published, as_class
+from sslart.server.models._replica import FittedRows
+from sslart.server.models._stored_rows import Before, label_column, rows_from
+from sslart.server.store._journal import last_fit
+from sslart.server.store._labels import given_labels
+
+SOURCE = "the rows"
+
+
+@dataclass(frozen=True, eq=False)
+class SampleTable:
+    """Rows of a model as samples, in the order of their numbers.
+
+    Attributes
+    ----------
+    published : Published
+        The model that has read them.
+    rows : array of int
+        The number of each.
+    frame : DataFrame
+        The columns that the model has learnt from.
+    own_labels : list
+        The label that each came with, as text; None where it had none.
+    n_given : int
+        How many rows the model had been given; some may not be readable, or no longer be kept.
+    """
+
+    published: Published
+    rows: IntArray
+    frame: Any
+    own_labels: list[Any]
+    n_given: int
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def table(self) -> Table:
+        """The samples as the model reads them."""
+        return self.published.view.read(self.frame if self.published.reader.has_names else self.frame.to_numpy())
+
+    def places(self, rows: Sequence[int] | IntArray) -> IntArray:
+        """Return where rows are, by their numbers; those that are not among the samples are left out."""
+        wanted = np.asarray(rows, dtype=np.int64)
+        found = np.searchsorted(self.rows, wanted)
+        is_there = found < len(self.rows)
+        is_there[is_there] = self.rows[found[is_there]] == wanted[is_there]
+        return np.asarray(found[is_there])
+
+    def reads_as(self, published: Published) -> bool:
+        """Return True if another state of the model reads rows in the same way."""
+        old, new = self.published, published
+        plans = old.view.reader.plan, new.view.reader.plan
+        return old.settings == new.settings and old.reader.names == new.reader.names and plans[0] == plans[1]
+
+    def of(self, published: Published) -> SampleTable:
+        """Return the same samples for another state of the model, which reads rows in the same way."""
+        return SampleTable(published, self.rows, self.frame, self.own_labels, self.n_given)
+
+    def with_more(self, other: SampleTable) -> SampleTable:
+        """Return these samples and later ones."""
+        frame = pandas().concat([self.frame, other.frame], ignore_index=True)
+        rows = np.concatenate([self.rows, other.rows])
+        return SampleTable(other.published, rows, frame, self.own_labels + other.own_labels, other.n_given)
+
+
+def rows_of_fit(fitted: FittedRows, published: Published) -> SampleTable:
+    """Return all rows of a model as its last fit has read them."""
+    n = len(fitted.labels)
+    frame = fitted.frame.reset_index(drop=True)
+    return SampleTable(published, np.arange(n, dtype=np.int64), frame, list(fitted.labels), n)
+
+
+def read_rows(connection: Any, before: Before, keep_rows: int, published: Published, first_row: int = 0) -> SampleTable:
+    """Return the rows of a model from a number on; those that it cannot read are left out."""
+    numbers: list[IntArray] = []
+    frames: list[Any] = []
+    labels: list[Any] = []
+    names = published.reader.names
+    with collected_notes():
+        stored = rows_from(connection, before, keep_rows, label_column(published.settings), first_row)
+        for rows, frame, own in stored:
+            given = np.asarray(rows, dtype=np.int64)
+            features = frame.reindex(columns=names)
+            is_wanted = (given >= first_row) & ~features.isna().all(axis=1).to_numpy()
+            features = features[is_wanted]
+            of_wanted = [one for one, wanted in zip(own, is_wanted.tolist(), strict=True) if wanted]
+            for places, samples in _readable(published.model, features, np.arange(len(features))):
+                numbers.append(given[is_wanted][places])
+                frames.append(samples)
+                labels += [of_wanted[place] for place in places.tolist()]
+    all_rows = np.concatenate([np.zeros(0, dtype=np.int64), *numbers])
+    frame = pandas().concat(frames, ignore_index=True) if frames else pandas().DataFrame(columns=names)
+    return SampleTable(published, all_rows, frame, labels, before.n_rows)
+
+
+def _readable(model: Any, frame: Any, places: IntArray) -> Iterator[tuple[IntArray, Any]]:
+    """Yield rows as samples; where one of them cannot be read, halves of them, until it alone is left out."""
+    if not len(places):
+        return
+    some = frame.iloc[places]
+    try:
+        samples = samples_for(model, some, SOURCE)
+    except (ValueError, TypeError):
+        half = len(places) // 2
+        if half:
+            yield from _readable(model, frame, places[:half])
+            yield from _readable(model, frame, places[half:])
+        return
+    yield places, samples if hasattr(samples, "iloc") else pandas().DataFrame(samples, columns=frame.columns)
+
+
+PROJECTED_AT_ONCE = 100_000
+
+Positions = NDArray[np.float32]
+
+
+class Projection:
+    """Projection of box centres to a plane: principal components, weighted by samples.
+
+    Every column of the table counts the same, however far its values lie apart and however many categories it has.
+
+    Parameters
+    ----------
+    member : MemberView
+        Whose boxes give the plane.
+    """
+
+    def __init__(self, member: MemberView) -> None:
+        self._features = member.encoder.features
+        points = np.nan_to_num(centres(*member.boxes), nan=0.5)
+        weights = np.maximum(np.asarray(member.support, dtype=np.float64), 0.0)
+        weights = weights / max(float(weights.sum()), 1.0)
+        self._mean = weights @ points
+        scales = _scales(self._features, weights @ (points - self._mean) ** 2)
+        apart = (points - self._mean) * np.sqrt(weights)[:, None] * scales
+        axes = np.linalg.svd(apart, full_matrices=False)[2][:2]
+        self._axes = np.zeros((points.shape[1], 2))
+        self._axes[:, : len(axes)] = (axes * _signs(axes) * scales).T
+
+    def fits(self, encoder: Encoder) -> bool:
+        """Return True if another encoder has the same features."""
+        return encoder.features == self._features
+
+    def of(self, coded: FloatArray) -> Positions:
+        """Return where coded samples lie; a missing value counts as the mean."""
+        parts = [
+            np.nan_to_num(coded[start : start + PROJECTED_AT_ONCE] - self._mean, nan=0.0) @ self._axes
+            for start in range(0, len(coded), PROJECTED_AT_ONCE)
+        ]
+        return np.concatenate([np.zeros((0, 2)), *parts]).astype(np.float32)
+
+
+def _scales(features: Sequence[Feature], variances: FloatArray) -> FloatArray:
+    """Return scale factors of coded features that give every column a total variance of one."""
+    columns = np.array([feature.column for feature in features])
+    total = np.bincount(columns, variances)[columns]
+    return np.asarray(np.where(total > 0, 1.0 / np.sqrt(np.where(total > 0, total, 1.0)), 0.0))
+
+
+def _signs(axes: FloatArray) -> FloatArray:
+    """Return signs by which the largest part of each axis is positive, so that the same boxes give the same map."""
+    largest = np.abs(axes).argmax(axis=1)[:, None]
+    return np.asarray(np.where(np.take_along_axis(axes, largest, axis=1) < 0, -1.0, 1.0))
+
+
+def within_unit(positions: Positions) -> Positions:
+    """Return positions scaled so that each dimension goes from 0 to 1."""
+    if not len(positions):
+        return positions
+    low, high = positions.min(axis=0), positions.max(axis=0)
+    return np.asarray((positions - low) / np.where(high > low, high - low, 1.0), dtype=np.float32)
+
+
+SAMPLES_AT_ONCE = 50_000
+LAST = 2**62  # a sequence number beyond all
+
+Floats = NDArray[np.float32]
+Result = TypeVar("Result")
+
+
+class Predictions(NamedTuple):
+    """Predictions for all samples.
+
+    Attributes
+    ----------
+    sequence : int
+        The last record that the model had learnt.
+    classes : list
+    indices : array of int
+        The class of each, by its index; -1 where the model abstains, or has no class yet.
+    best : array of int
+        The most probable class of each, also where the model abstains; -1 where it has no class yet.
+    probability, margin : arrays
+        Of the most probable class, and by how much it is above that of the second.
+    """
+
+    sequence: int
+    classes: list[Any]
+    indices: NDArray[np.int16]
+    best: NDArray[np.int16]
+    probability: Floats
+    margin: Floats
+
+
+class LoadedSamples:
+    """Samples of a model since a fit.
+
+    Parameters
+    ----------
+    samples : SampleTable
+    fit : int
+        The sequence number of the fit that they were read after: boxes and positions are those of that time.
+    projection : Projection, default=None
+        That of an earlier fit, which is kept where it fits, so that samples stay where they were drawn.
+
+    Notes
+    -----
+    Boxes and novelty are those of the model that has read the samples: what it learns one by one hardly changes them.
+    Predictions are those of the model as it is.
+    """
+
+    def __init__(self, samples: SampleTable, fit: int, projection: Projection | None = None) -> None:
+        self.samples, self.fit, self._old_projection = samples, fit, projection
+        self._lock, self._making = threading.RLock(), threading.RLock()
+        self._predictions: Predictions | None = None
+        self._kept: dict[str, Any] = {}
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    @cached_property
+    def member(self) -> MemberView:
+        """The network that the boxes are of; of an ensemble, that of the first member."""
+        return self.samples.published.view.members[0]
+
+    @cached_property
+    def coded(self) -> FloatArray:
+        """The samples in the unit cube."""
+        with self._lock:
+            return self.member.encode(self.samples.table)
+
+    @cached_property
+    def projection(self) -> Projection:
+        """The plane in which samples are drawn."""
+        old, encoder = self._old_projection, self.member.encoder
+        return old if old is not None and old.fits(encoder) else Projection(self.member)
+
+    @cached_property
+    def positions(self) -> Positions:
+        """Where each sample is drawn."""
+        if not len(self):
+            return np.zeros((0, 2), dtype=np.float32)
+        with self._lock:
+            return within_unit(self.projection.of(self.coded))
+
+    @cached_property
+    def boxes(self) -> IntArray:
+        """The box that each sample falls into."""
+        with self._lock:
+            return self._nodes_and_match[0]
+
+    @cached_property
+    def _nodes_and_match(self) -> tuple[IntArray, FloatArray]:
+        if not len(self):
+            return np.zeros(0, dtype=np.int64), np.zeros(0)
+        nodes, match = self.member.rank(self.coded)
+        return np.asarray(nodes[:, 0]), np.asarray(match[:, 0])
+
+    @cached_property
+    def rows_by_box(self) -> tuple[IntArray, IntArray]:
+        """The places of samples in the order of their boxes, and where each box begins."""
+        order = np.argsort(self.boxes, kind="stable")
+        return order, np.searchsorted(self.boxes[order], np.arange(self.member.n_nodes + 1))
+
+    def places_in(self, box: int) -> IntArray:
+        """Return where the samples of a box are."""
+        order, starts = self.rows_by_box
+        return order[starts[box] : starts[box + 1]]
+
+    @cached_property
+    def novelty(self) -> Floats:
+        """Novelty of each sample, from 0 to 1."""
+        view = self.samples.published.view
+        with self._lock:
+            parts = [view.score_samples(self.samples.table[part]) for part in _parts(len(self))]
+            return np.asarray(1.0 - np.concatenate([np.zeros(0), *parts]), dtype=np.float32)
+
+    @cached_property
+    def is_novel(self) -> BoolArray:
+        """Mask of novel samples."""
+        return np.asarray(1.0 - self.novelty.astype(np.float64) < self.samples.published.view.novelty_threshold)
+
+    def predictions(self, published: Published) -> Predictions:
+        """Return the predictions of the last published model."""
+        with self._lock:
+            found = self._predictions
+            if found is None or found.sequence != published.sequence:
+                found = self._predictions = self._predict(published)
+            return found
+
+    def _predict(self, published: Published) -> Predictions:
+        n = len(self)
+        indices, best = np.full(n, UNLABELLED, dtype=np.int16), np.full(n, UNLABELLED, dtype=np.int16)
+        probability, margin = np.zeros(n, dtype=np.float32), np.zeros(n, dtype=np.float32)
+        if published.classes:
+            for part in _parts(n):
+                found = published.view.predict(self.samples.table[part], want_proba=True)
+                assert found.proba is not None
+                highest = np.sort(found.proba, axis=1)[:, -2:]
+                indices[part], best[part] = found.indices, found.proba.argmax(axis=1)
+                probability[part] = highest[:, -1]
+                margin[part] = highest[:, -1] - (highest[:, 0] if highest.shape[1] > 1 else 0.0)
+        return Predictions(published.sequence, published.classes, indices, best, probability, margin)
+
+    def predicted(self, published: Published, places: IntArray) -> IntArray:
+        """Return the class that is predicted for some samples, by its index; -1 where the model abstains."""
+        found = self._predictions
+        if len(places) == len(self) or (found is not None and found.sequence == published.sequence):
+            return self.predictions(published).indices[places].astype(np.int64)
+        return published.view.predict(self.samples.table[places]).indices
+
+    def once(self, key: str, make: Callable[[], Result]) -> Result:
+        """Return the cached value of a key; compute it on first use."""
+        with self._making:
+            if key not in self._kept:
+                self._kept[key] = make()
+            found: Result = self._kept[key]
+            return found
+
+    def labels(self, connection: Any, model: int) -> list[Any]:
+        """Return the label in force of each sample; None where it has none."""
+        labels, given = list(self.samples.own_labels), given_labels(connection, model, LAST)
+        rows = np.fromiter(given, dtype=np.int64, count=len(given))
+        is_there = np.isin(rows, self.samples.rows)
+        for place, row in zip(self.samples.places(rows[is_there]).tolist(), rows[is_there].tolist(), strict=True):
+            labels[place] = given[row]
+        return labels
+
+    def has_label(self, connection: Any, model: int) -> BoolArray:
+        """Return a mask of labelled samples."""
+        return np.array([one is not None for one in self.labels(connection, model)], dtype=bool)
+
+    def label_indices(self, labels: list[Any], classes: list[Any]) -> NDArray[np.int16]:
+        """Return the index of each label among classes; -1 where there is none."""
+        known = np.array(classes) if classes else None
+        codes = {None: UNLABELLED}
+        for label in {one for one in labels if one is not None}:
+            try:
+                found = as_class(label, known)
+            except ValueError:
+                found = None
+            codes[label] = classes.index(found) if found in classes else UNLABELLED
+        return np.array([codes[one] for one in labels], dtype=np.int16)
+
+
+def _parts(n: int) -> list[slice]:
+    return [slice(start, start + SAMPLES_AT_ONCE) for start in range(0, n, SAMPLES_AT_ONCE)]
+
+
+MAX_MODELS = 3
+
+
+class SampleCache:
+    """A cache of the samples of few models, loaded on demand and extended by new rows."""
+
+    def __init__(self) -> None:
+        self._loaded: OrderedDict[int, LoadedSamples] = OrderedDict()
+        self._locks: dict[int, threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def samples(
+        self,
+        connection: Any,
+        model: int,
+        n_rows: int,
+        published: Published,
+        keep_rows: int,
+        fitted: FittedRows | None = None,
+    ) -> LoadedSamples:
+        """Return the samples of a model.
+
+        Parameters
+        ----------
+        connection : apsw.Connection
+        model : int
+        n_rows : int
+            How many rows the model was given.
+        published : Published
+            The model as it was last published.
+        keep_rows : int
+            Of rows without a label, so many are kept.
+        fitted : FittedRows, default=None
+            All rows as the last fit has read them, where they are at hand.
+        """
+        with self._lock:
+            own = self._locks.setdefault(model, threading.Lock())
+        with own:
+            fit = last_fit(connection, model, published.sequence)
+            found = self._loaded.get(model)
+            if fitted is not None and fitted.sequence == fit and (found is None or found.fit != fit):
+                old = None if found is None or not found.samples.reads_as(published) else found.projection
+                found = LoadedSamples(rows_of_fit(fitted, published), fit, old)
+            if found is None or found.fit != fit or found.samples.n_given != n_rows:
+                found = self._read(connection, Before(model, 2**62, n_rows), keep_rows, published, fit, found)
+            with self._lock:
+                self._loaded[model] = found
+                self._loaded.move_to_end(model)
+                while len(self._loaded) > MAX_MODELS:
+                    self._loaded.popitem(last=False)
+            return found
+
+    @staticmethod
+    def _read(
+        connection: Any, before: Before, keep_rows: int, published: Published, fit: int, old: LoadedSamples | None
+    ) -> LoadedSamples:
+        if old is None or not old.samples.reads_as(published) or old.samples.n_given > before.n_rows:
+            return LoadedSamples(read_rows(connection, before, keep_rows, published), fit)
+        samples, n_given = old.samples.of(published), old.samples.n_given
+        if n_given < before.n_rows:
+            samples = samples.with_more(read_rows(connection, before, keep_rows, published, n_given))
+        return LoadedSamples(samples, fit, old.projection)
+
+    def forget(self, model: int) -> None:
+        """Give back the memory of a model that was deleted."""
+        with self._lock:
+            self._loaded.pop(model, None)
+            self._locks.pop(model, None)

@@ -1,0 +1,229 @@
+"""Samples that meet the conditions of a search or of a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sslart._data.labels import UNLABELLED
+from sslart._mapping.model_view import ModelView
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.text import list_text
+from sslart.rules._model_rules import ModelCondition
+from sslart.server.studies._boxes import central
+from sslart.server.studies._samples import LoadedSamples, Predictions
+
+NO_LABEL = None
+SORTS = ("row", "probability", "novelty", "disagreement")
+
+
+@dataclass(frozen=True)
+class Search:
+    """Conditions of a search; None and empty for no condition.
+
+    Attributes
+    ----------
+    rows, box : of these numbers only, in this box only
+    predicted, label : classes as text; None in `label` stands for samples without one
+    disagrees, novel, abstained : whether the label is another class than the most probable one, and so on
+    probability : lowest and highest
+    cells : by feature, lowest and highest of a number, or a part of the text of a category
+    text : part of the text of any category
+    sort, descending : by what, and which end first
+    """
+
+    rows: Sequence[int] | None = None
+    box: int | None = None
+    predicted: Sequence[str] | None = None
+    label: Sequence[str | None] | None = None
+    disagrees: bool | None = None
+    novel: bool | None = None
+    abstained: bool | None = None
+    probability: tuple[float, float] | None = None
+    cells: Mapping[str, Any] = field(default_factory=dict)
+    text: str = ""
+    sort: str = "row"
+    descending: bool = False
+
+
+def disagreement(predictions: Predictions, label_indices: Any) -> FloatArray:
+    """Return the doubt in each prediction, from 0 to 1.
+
+    Where there is a label of another class than the most probable one, it is the probability of that class; where there
+    is none, by how little the most probable class is above the second.
+    """
+    without = 1.0 - predictions.margin
+    differs = label_indices != predictions.best
+    with_label = np.where(differs, predictions.probability, 1.0 - predictions.probability)
+    return np.asarray(np.where(label_indices == UNLABELLED, without, with_label), dtype=np.float32)
+
+
+def found_places(loaded: LoadedSamples, predictions: Predictions, labels: Sequence[Any], search: Search) -> IntArray:
+    """Return where the samples are that meet all conditions, in order."""
+    keep = np.ones(len(loaded), dtype=bool)
+    if search.rows is not None:
+        keep = np.zeros(len(loaded), dtype=bool)
+        keep[loaded.samples.places(np.unique(np.asarray(search.rows, dtype=np.int64)))] = True
+    if search.box is not None:
+        in_box = np.zeros(len(loaded), dtype=bool)
+        if search.box < loaded.member.n_nodes:
+            in_box[loaded.places_in(search.box)] = True
+        keep &= in_box
+    names = [str(one) for one in predictions.classes]
+    if search.predicted is not None:
+        keep &= np.isin(predictions.best, [names.index(one) for one in search.predicted if one in names])
+    if search.label is not None:
+        wanted = set(search.label)
+        keep &= np.array([(None if one is None else str(one)) in wanted for one in labels], dtype=bool)
+    indices = loaded.label_indices(list(labels), predictions.classes)
+    if search.disagrees is not None:
+        keep &= ((indices != UNLABELLED) & (indices != predictions.best)) == search.disagrees
+    if search.novel is not None:
+        keep &= loaded.is_novel == search.novel
+    if search.abstained is not None:
+        keep &= ((predictions.indices == UNLABELLED) & (predictions.best != UNLABELLED)) == search.abstained
+    if search.probability is not None:
+        low, high = search.probability
+        keep &= (predictions.probability >= low) & (predictions.probability <= high)
+    for name, wanted_value in search.cells.items():
+        keep &= _meets(loaded, name, wanted_value)
+    if search.text:
+        keep &= _has_text(loaded, search.text)
+    places = np.flatnonzero(keep)
+    keys = _keys(loaded, predictions, indices, search.sort)
+    if keys is not None:
+        order = np.argsort(-keys[places] if search.descending else keys[places], kind="stable")
+        return np.asarray(places[order])
+    return places[::-1] if search.descending else places
+
+
+def column_of(loaded: LoadedSamples, name: str) -> int:
+    """Return the number of a feature, or raise a ValueError that names those there are."""
+    names = loaded.samples.published.view.feature_names
+    if name not in names:
+        raise ValueError(f"There is no feature {name!r}: give one of those that GET .../samples lists.")
+    return names.index(name)
+
+
+def codes_of(loaded: LoadedSamples, name: str) -> tuple[FloatArray, list[Any] | None]:
+    """Return a feature as numbers, NaN where missing; a category by its place among those returned with it."""
+    column, table = column_of(loaded, name), loaded.samples.table
+    if column not in table.categories:
+        return table.values[:, column], None
+    known = loaded.member.encoder.categories_of(column)
+    codes = {None: np.nan, **{one: float(place) for place, one in enumerate(known)}}
+    return np.array([codes.get(one, np.nan) for one in table.categories[column].tolist()]), known
+
+
+def _meets(loaded: LoadedSamples, name: str, wanted: Any) -> BoolArray:
+    column, table = column_of(loaded, name), loaded.samples.table
+    if column in table.categories:
+        texts = [str(wanted)] if isinstance(wanted, str) else [str(one) for one in wanted]
+        values = table.categories[column].tolist()
+        return np.array([one is not None and any(text in str(one) for text in texts) for one in values], dtype=bool)
+    if isinstance(wanted, str) or len(wanted) != 2:
+        raise ValueError(f"{name!r} holds numbers: give [lowest, highest], null for no end.")
+    low, high = (np.nan if end is None else float(end) for end in wanted)
+    values = table.values[:, column]
+    inside = ~np.isnan(values)
+    if low == low:
+        inside &= values >= low
+    if high == high:
+        inside &= values <= high
+    return inside
+
+
+def _has_text(loaded: LoadedSamples, text: str) -> BoolArray:
+    found, wanted = np.zeros(len(loaded), dtype=bool), text.casefold()
+    for values in loaded.samples.table.categories.values():
+        has = {one: one is not None and wanted in str(one).casefold() for one in set(values.tolist())}
+        found |= np.array([has[one] for one in values.tolist()], dtype=bool)
+    return found
+
+
+def _keys(loaded: LoadedSamples, predictions: Predictions, indices: Any, sort: str) -> FloatArray | None:
+    match sort:
+        case "row":
+            return None
+        case "probability":
+            return predictions.probability.astype(np.float64)
+        case "novelty":
+            return loaded.novelty.astype(np.float64)
+        case "disagreement":
+            return disagreement(predictions, indices)
+    values = codes_of(loaded, sort)[0]
+    return np.where(np.isnan(values), np.inf, values)
+
+
+SHOWN_NAMES = 20
+
+
+def condition_of(values: Mapping[str, Any]) -> ModelCondition:
+    """Return a condition that `GET rules` has given as plain values."""
+    categories = values.get("categories")
+    return ModelCondition(
+        values["feature"],
+        values.get("above"),
+        values.get("at_most"),
+        None if categories is None else tuple(categories),
+        bool(values.get("negated")),
+        bool(values.get("missing")),
+        bool(values.get("only_missing")),
+    )
+
+
+def covered(loaded: LoadedSamples, conditions: Sequence[ModelCondition]) -> BoolArray:
+    """Return a mask of the samples that meet all conditions."""
+    table, names = loaded.samples.table, loaded.samples.published.view.feature_names
+    met = np.ones(len(loaded), dtype=bool)
+    for condition in conditions:
+        _check(condition, loaded.samples.published.view)
+        column = names.index(condition.feature)
+        met &= condition.holds_for(table.categories.get(column, table.values[:, column]))
+    return met
+
+
+def _check(condition: ModelCondition, view: ModelView) -> None:
+    names = view.feature_names
+    if condition.feature not in names:
+        raise ValueError(
+            f"There is no feature {condition.feature!r}: give one of {list_text(names, SHOWN_NAMES)}, as GET "
+            ".../rules does."
+        )
+    is_category = names.index(condition.feature) in view.members[0].encoder.categorical
+    if condition.only_missing:
+        return
+    if is_category != (condition.categories is not None):
+        kind, fields = ("categories", "categories") if is_category else ("numbers", "above and at_most")
+        raise ValueError(f"{condition.feature!r} holds {kind}: give {fields}, as GET .../rules does.")
+
+
+def suggested(loaded: LoadedSamples, places: IntArray, n: int) -> list[int]:
+    """Return few samples that stand for many: from as many boxes as there can be, the largest share of them first.
+
+    Parameters
+    ----------
+    loaded : LoadedSamples
+    places : array of int
+        Where the samples are.
+    n : int
+        How many to return at most.
+    """
+    boxes = loaded.boxes[places]
+    order = np.argsort(boxes, kind="stable")
+    of_box = np.split(places[order], np.flatnonzero(np.diff(boxes[order])) + 1) if len(places) else []
+    of_box.sort(key=lambda own: (-len(own), int(own[0])))
+    found: list[int] = []
+    while of_box and len(found) < n:
+        left = []
+        for own in of_box[: n - len(found)]:
+            one = central(loaded, own)
+            found.append(one)
+            rest = own[own != one]
+            if len(rest):
+                left.append(rest)
+        of_box = left
+    return found

@@ -1,0 +1,186 @@
+"""Trial of other labels: a copy of the model is fitted with them, measured, and discarded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sslart._art.backend import row_keys
+from sslart._mapping.loo_predictions import VARIANCE_FACTOR, LooPredictions
+from sslart._mapping.model_view import ModelView, view_of
+from sslart._mapping.summary import summarise
+from sslart._utils.arrays import BoolArray, IntArray
+from sslart._utils.notes import collected_notes
+from sslart._utils.optional import heavy
+from sslart._utils.text import plural
+from sslart.server.models._published import Published
+from sslart.server.models._replica import fitted_to, table_to_fit
+from sslart.server.models._settings import ModelSettings
+from sslart.server.models._stored_rows import Before
+from sslart.server.studies._samples import LoadedSamples, read_rows
+from sslart.server.studies._trust import ends, kept_samples
+
+MAX_SAMPLES = 20_000  # whose predictions are compared
+CHANCE = 0.05
+
+
+class Fits(NamedTuple):
+    """The rows of a model, and how it is fitted to them."""
+
+    connection: Any
+    before: Before
+    settings: ModelSettings
+    keep_rows: int
+
+    def fitted(self, changed: Mapping[int, Any], *, together: bool = False) -> Any:
+        """Return a model that is fitted with changed labels; `together`: by one answer about similar rows."""
+        given = self.connection, self.before, self.settings, self.keep_rows
+        with collected_notes():
+            return fitted_to(table_to_fit(*given, changed=changed, together=together), self.settings)
+
+
+def trial(
+    fits: Fits,
+    published: Published,
+    loaded: LoadedSamples,
+    changed: Mapping[int, Any],
+    *,
+    is_fitted: bool,
+    together: bool = False,
+) -> dict[str, Any]:
+    """Return the result of a fit with changed labels, next to that of one without the change.
+
+    Parameters
+    ----------
+    fits : Fits
+    published : Published
+    loaded : LoadedSamples
+    changed : mapping from row to class or None
+    is_fitted : bool
+        Whether the published model is as it was fitted; else a copy is fitted without the change, so that nothing but
+        the change makes a difference.
+    together : bool, default=False
+        Whether the changed labels are one answer about similar rows.
+    """
+    after = Published(fits.fitted(changed, together=together), published.sequence, fits.settings)
+    before = published if is_fitted else Published(fits.fitted({}), published.sequence, fits.settings)
+    old, new = before.view.left_out, after.view.left_out
+    both = None if old is None or new is None else _in_both(old, before.view, new, after.view)
+    moved = _moved(fits, before, after, loaded)
+    quality = [_quality(view, None if both is None else both[place]) for place, view in enumerate((before, after))]
+    compared = None if both is None else _compared(old, new, both)
+    return {
+        "before": quality[0],
+        "after": quality[1],
+        "compared": compared,
+        "changed": moved,
+        "text": _text(len(changed), quality, compared, moved),
+    }
+
+
+def _in_both(
+    old: LooPredictions, before: ModelView, new: LooPredictions, after: ModelView
+) -> tuple[IntArray, IntArray]:
+    """Return the places of the labels that both models have, in the same order: those of equal samples and classes."""
+    places: dict[tuple[int, Any], list[int]] = {}
+    for place, key in reversed(list(enumerate(_keys(old, before)))):
+        places.setdefault(key, []).append(place)
+    pairs = []
+    for place, key in enumerate(_keys(new, after)):
+        if places.get(key):
+            pairs.append((places[key].pop(), place))
+    found = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return found[:, 0], found[:, 1]
+
+
+def _keys(left_out: LooPredictions, view: ModelView) -> list[tuple[int, Any]]:
+    samples = row_keys(kept_samples(view)[left_out.rows]).tolist() if len(left_out.rows) else []
+    return list(zip(samples, view.classes[left_out.truth].tolist(), strict=True))
+
+
+def _quality(model: Published, places: IntArray | None) -> dict[str, Any]:
+    """Return the accuracy of a model on all its left-out labels, and on those that both models have."""
+    summary, left_out = summarise(model.view), model.view.left_out
+    found: dict[str, Any] = {
+        "labels": round(sum(one.n_labels for one in summary.classes)),
+        "accuracy": None,
+        "accuracy_of_all": None if summary.accuracy is None else ends(summary.accuracy),
+        "why_not": summary.why_not or None,
+    }
+    if left_out is None or summary.accuracy is None or places is None or not len(places):
+        return found
+    among: BoolArray = np.zeros(len(left_out.truth), dtype=bool)
+    among[places] = True
+    return found | {"accuracy": ends(left_out.share(left_out.right, among))}
+
+
+def _compared(old: Any, new: Any, both: tuple[IntArray, IntArray]) -> dict[str, Any]:
+    """Return on how many labels that both models have only one of the two is right, and the p-value of the sign test.
+
+    Labels that are left out together count one there, and left-out labels count half, as in their accuracy.
+    """
+    was, now = old.right[both[0]], new.right[both[1]]
+    better, worse = int((now & ~was).sum()), int((was & ~now).sum())
+    weights = new.weights[both[1]] / VARIANCE_FACTOR
+    counted = [round(float(weights[which].sum())) for which in (now & ~was, was & ~now)]
+    p_value = float(heavy("scipy.stats").binomtest(counted[0], sum(counted)).pvalue) if sum(counted) else 1.0
+    return {"labels": len(both[0]), "better": better, "worse": worse, "p_value": p_value}
+
+
+def _moved(fits: Fits, before: Published, after: Published, loaded: LoadedSamples) -> dict[str, Any]:
+    """Return the number of samples whose class changes, by pair of classes."""
+    places = np.unique(np.linspace(0, len(loaded) - 1, min(len(loaded), MAX_SAMPLES)).astype(np.int64))
+    rows = loaded.samples.rows[places]
+    old, old_rows = _predicted(fits, before, loaded, places)
+    new, new_rows = _predicted(fits, after, loaded, places)
+    known = dict(zip(new_rows.tolist(), new, strict=True))
+    pairs = [(one, known[row]) for row, one in zip(old_rows.tolist(), old, strict=True) if row in known]
+    counts = Counter(pair for pair in pairs if pair[0] != pair[1])
+    by = [{"from": was, "to": now, "n": n} for (was, now), n in counts.most_common()]
+    return {"n": sum(counts.values()), "of": len(pairs), "samples": len(rows), "by": by}
+
+
+def _predicted(fits: Fits, model: Published, loaded: LoadedSamples, places: IntArray) -> tuple[Sequence[Any], IntArray]:
+    """Return the class that a model predicts for samples, None where it abstains, and their rows."""
+    samples = loaded.samples
+    if model.reader.names != samples.published.reader.names:
+        samples = read_rows(fits.connection, fits.before, fits.keep_rows, model)
+        places = samples.places(loaded.samples.rows[places])
+    rows = samples.rows[places]
+    if not model.classes or not len(rows):
+        return [None] * len(rows), rows
+    frame = samples.frame.iloc[places]
+    with collected_notes():
+        table = model.view.read(frame if model.reader.has_names else frame.to_numpy())
+        return view_of(model.model).labels_or_none(model.view.predict(table).indices), rows
+
+
+def _text(
+    n_changed: int, quality: Sequence[dict[str, Any]], compared: dict[str, Any] | None, moved: dict[str, Any]
+) -> str:
+    parts = [f"A copy was fitted with {plural(n_changed, 'label')} changed; nothing is kept of it."]
+    was, now = (one["accuracy"] for one in quality)
+    if compared is None or was is None or now is None:
+        reason = next((one["why_not"] for one in quality if one["why_not"]), "no label is the same in both")
+        parts.append(f"The accuracy cannot be compared: {reason}.")
+    else:
+        labels = plural(compared["labels"], "label")
+        parts.append(
+            f"On the {labels} that are the same in both, each predicted by the other labels alone, the accuracy is "
+            f"{100 * now['value']:.1f} % instead of {100 * was['value']:.1f} %; labels that change are not counted."
+        )
+        parts.append(_words(compared))
+    parts.append(f"{moved['n']} of {plural(moved['of'], 'sample')} get another class.")
+    return " ".join(parts)
+
+
+def _words(compared: dict[str, Any]) -> str:
+    better, worse = compared["better"], compared["worse"]
+    if not better + worse:
+        return "Each of these labels is predicted as before, rightly or wrongly."
+    chance = "this may be chance" if compared["p_value"] > CHANCE else "this is hardly chance"
+    verb = "is" if better == 1 else "are"
+    return f"{better} of them {verb} right only with the change, and {worse} only without it: {chance}."

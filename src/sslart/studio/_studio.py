@@ -1,0 +1,251 @@
+"""The studio: the service on this machine, a page for browsers below /studio/, and a code that opens it once."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+import secrets
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from sslart.client import Client, ServiceError
+from sslart.server._service import Options, run
+from sslart.server.api._access import Access
+from sslart.server.api._errors import ApiError
+from sslart.server.models._settings import Limits
+
+MAX_TOKENS = 10  # of browsers: the oldest are revoked
+PREFIX = "studio-"
+USED = (
+    "This address was used before, or is of an earlier start: start sslart studio again, and open the address that it "
+    "prints."
+)
+
+
+class Sessions:
+    """The codes of one start of the studio, and the tokens of the browsers that have used one.
+
+    Parameters
+    ----------
+    access : Access
+        Of the service.
+    code : str
+        Opens the studio once.
+    """
+
+    def __init__(self, access: Access, code: str) -> None:
+        self._access, self._code, self._lock = access, code, threading.Lock()
+
+    def token(self, code: str, client: str) -> str:
+        """Return a new token for a code, which is then used up, or raise an ApiError."""
+        wait = self._access.failures.seconds_to_wait(client)
+        if wait:
+            raise ApiError(429, "Too many wrong codes: try again later.", {"retry-after": str(wait)})
+        with self._lock:
+            if not self._code or not hmac.compare_digest(code.encode(), self._code.encode()):
+                self._access.failures.add(client)
+                raise ApiError(401, USED)
+            self._code = ""
+            self._revoke_old()
+            return self._access.add(f"{PREFIX}{secrets.token_hex(4)}", "admin")
+
+    def _revoke_old(self) -> None:
+        own = [one for one in self._access.known() if one.name.startswith(PREFIX)]
+        for token in sorted(own, key=lambda one: one.created)[: max(0, len(own) - MAX_TOKENS + 1)]:
+            self._access.revoke(token.name)
+
+
+def new_code() -> str:
+    """Return a random code."""
+    return secrets.token_urlsafe(24)
+
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "worker-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-cache",
+}
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".md": "text/plain; charset=utf-8",
+}
+START = "index.html"
+
+
+class Page(NamedTuple):
+    """A file as it is sent."""
+
+    content: bytes
+    kind: str
+    tag: str
+
+
+def pages(code: str) -> Callable[[Access], Any]:
+    """Return a factory of the studio application, given the tokens of the service.
+
+    Parameters
+    ----------
+    code : str
+        Opens the studio once.
+    """
+
+    def application(access: Access) -> Any:
+        sessions, all_files = Sessions(access, code), _read(files("sslart.studio").joinpath("static"), "")
+
+        async def file(request: Request) -> Response:
+            page = all_files.get(request.path_params["path"] or START)
+            if page is None:
+                return JSONResponse({"error": "There is no such page."}, 404, HEADERS)
+            headers = {**HEADERS, "etag": page.tag}
+            if request.headers.get("if-none-match") == page.tag:
+                return Response(status_code=304, headers=headers)
+            return Response(page.content, 200, headers, page.kind)
+
+        async def session(request: Request) -> Response:
+            headers = {**HEADERS, "cache-control": "no-store"}
+            try:
+                given = json.loads(await request.body())["code"]
+                token = sessions.token(str(given), request.client.host if request.client else "unknown")
+            except ApiError as error:
+                return JSONResponse({"error": str(error)}, error.status, {**headers, **error.headers})
+            except (ValueError, KeyError, TypeError):
+                return JSONResponse({"error": 'Send {"code": CODE} as JSON.'}, 422, headers)
+            return JSONResponse({"token": token}, 200, headers)
+
+        return Starlette(
+            routes=[
+                Route("/studio/session", session, methods=["POST"]),
+                Route("/studio/{path:path}", file, methods=["GET"]),
+            ]
+        )
+
+    return application
+
+
+def _read(folder: Any, prefix: str) -> dict[str, Page]:
+    """Return all files below a folder by their path."""
+    found: dict[str, Page] = {}
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            found |= _read(entry, f"{prefix}{entry.name}/")
+        elif (ending := entry.name[entry.name.rfind(".") :]) in KINDS:
+            content = entry.read_bytes()
+            found[prefix + entry.name] = Page(content, KINDS[ending], f'"{sha256(content).hexdigest()[:32]}"')
+    return found
+
+
+HOST = "127.0.0.1"
+PORT = 8708
+MAX_NAME = 60
+TABLE_TOKEN = f"{PREFIX}table"
+SECONDS_TO_START = 600.0
+
+
+@dataclass(frozen=True)
+class Studio:
+    """Options of the studio.
+
+    Attributes
+    ----------
+    folder : Path
+        Where models, rows and labels are kept.
+    table : Path or None
+        A table to begin with.
+    label : str or None
+        Its column with the classes.
+    name : str or None
+        Of the model that the table makes; that of the file if not given.
+    port : int or None
+        Where the page is; None: 8708, or any that is free where that is not.
+    opens_browser : bool
+    """
+
+    folder: Path
+    table: Path | None = None
+    label: str | None = None
+    name: str | None = None
+    port: int | None = None
+    opens_browser: bool = True
+
+
+def launch(studio: Studio, told: Callable[[str], None] = print) -> None:
+    """Serve the page until a signal comes; `told` gets sentences for the user."""
+    if studio.table is not None and not studio.table.is_file():
+        raise FileNotFoundError(f"There is no file {studio.table}: check the name.")
+    code, known = new_code(), list[Access]()
+
+    def application(access: Access) -> Any:
+        known.append(access)
+        return pages(code)(access)
+
+    def started(address: str) -> None:
+        model = None if studio.table is None else studio.name or model_name(studio.table)
+        page = f"{address}/studio/#code={code}" + ("" if model is None else f"&model={model}")
+        told(f"The studio keeps its models in {studio.folder}.")
+        told(f"Open this address in a browser; it can be used once:\n{page}")
+        told("Press Ctrl+C to stop. Nothing is lost: start it again to go on.")
+        if model is not None:
+            learn = (studio, model, address, known[0], told)
+            threading.Thread(target=_add_table, args=learn, name="table", daemon=True).start()
+        if studio.opens_browser:
+            threading.Thread(target=webbrowser.open, args=(page,), name="browser", daemon=True).start()
+
+    port = free_port() if studio.port is None else studio.port
+    run(Options(studio.folder, HOST, port, limits=Limits(keep_samples=True)), started, application)
+
+
+def _add_table(studio: Studio, model: str, address: str, access: Access, told: Callable[[str], None]) -> None:
+    """Make a model of the table, unless there is one of its name."""
+    assert studio.table is not None
+    if any(one.name == TABLE_TOKEN for one in access.known()):
+        access.revoke(TABLE_TOKEN)
+    token = access.add(TABLE_TOKEN, "learn")
+    try:
+        with Client(address, token) as client:
+            client.ready(wait=SECONDS_TO_START)
+            if any(one["name"] == model for one in client.models()):
+                told(f"There is a model {model!r} already: the page goes on with it. --as NAME makes another.")
+            else:
+                client.fit(model, studio.table, label=studio.label)
+    except (ServiceError, OSError, ValueError) as error:
+        told(f"{studio.table} was not learnt: {error}")
+    finally:
+        access.revoke(TABLE_TOKEN)
+
+
+def model_name(table: Path) -> str:
+    """Return a name for the model of a table."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", table.stem).strip("-._")[:MAX_NAME] or "table"
+
+
+def free_port() -> int:
+    """Return the usual port, so that a browser knows the page again, or 0 where another program has it."""
+    with socket.socket() as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            one.bind((HOST, PORT))
+        except OSError:
+            return 0
+        return PORT
