@@ -13,9 +13,18 @@ from sklearn.utils import _safe_indexing
 from sslart._data.labels import Label
 from sslart._utils.text import count_text, printable, value_text
 from sslart.explain import Box, Change, Evidence, Explanation, FeatureMatch, explain
-from sslart.explain._text.boxes import position_details, short_position_text, side_text, similar_text
-from sslart.explain._text.evidence import amount_text, contribution_rows, evidence_headline, sum_text
-from sslart.explain._text.explanation import costs_text, low_probability_text
+from sslart.explain._text import (
+    amount_text,
+    contribution_rows,
+    costs_text,
+    evidence_headline,
+    low_probability_text,
+    position_details,
+    short_position_text,
+    side_text,
+    similar_text,
+    sum_text,
+)
 from sslart.reporting._summary import Observed
 from sslart.rules import Rule, RuleSet
 from sslart.rules._box_rules import Scale, condition_text

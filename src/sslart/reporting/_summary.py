@@ -20,7 +20,7 @@ from sslart._utils.arrays import BoolArray, FloatArray
 from sslart._utils.intervals import Estimate, share
 from sslart.active import LearningCurve, learning_curve
 from sslart.explain import importances_of
-from sslart.explain._text.importances import rows
+from sslart.explain._importances import rows
 from sslart.metrics._quality import Quality, quality_of
 from sslart.rules import rules_of
 from sslart.rules._model_rules import condition_text

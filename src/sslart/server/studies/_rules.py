@@ -13,7 +13,7 @@ from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import DateName, Day, list_text
-from sslart.explain._feature_contributions import contributions_in
+from sslart.explain._contributions import contributions_in
 from sslart.plotting._importances import means_by_value
 from sslart.rules._model_extraction import rules_for_table
 from sslart.server.models._hosted import HostedModel

@@ -1,18 +1,219 @@
-"""Explanations as words, as plain values, and as a small table."""
+"""Explanations, evidence and boxes as words, plain values and small tables."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sslart._utils.text import SHOWN, escape, html_table, list_text, number_text, plural, printable, value_text
-from sslart.explain._text.boxes import box_text, comparison_lines, position_text, side_text, similar_text
-from sslart.explain._text.evidence import evidence_dict, evidence_html, evidence_lines
-from sslart.explain._text.what_if import change_text
+from sslart._utils.text import (
+    SHOWN,
+    category_text,
+    count_text,
+    distance_text,
+    escape,
+    html_table,
+    list_text,
+    number_text,
+    plural,
+    printable,
+    value_text,
+)
+from sslart.explain._boxes import Box, FeatureMatch, outside_first
+from sslart.explain._contributions import GRAPH, Contribution, Evidence
+from sslart.explain._what_if_text import change_text
 
 if TYPE_CHECKING:
     from sslart.explain._counterfactuals.changes import Counterfactual
     from sslart.explain._explanation import Explanation, Novelty
-    from sslart.explain._match import Box, FeatureMatch
+
+MAX_CATEGORIES = 3  # that are named where a sample lies outside a box
+
+
+def box_text(box: Box) -> str:
+    """Return a box in a few words."""
+    of = "" if box.member is None else f" of member {box.member}"
+    label = "no label" if box.label is None else f"class {printable(box.label)}"
+    return f"box {box.node}{of} ({label}, {plural(box.support, 'sample')}, match {box.match:.2f})"
+
+
+def similar_text(box: Box) -> str:
+    """Return a similar case: the samples and labels that the box holds, and whether the sample lies inside it."""
+    of = "" if box.member is None else f" of member {box.member}"
+    counts = [
+        f"{count_text(n)} labelled {printable(label)}"
+        for label, n in sorted(box.label_counts.items(), key=lambda item: -item[1])
+    ]
+    outside = [_distance_text(match) for match in box.outside]
+    where = f"outside in {list_text(outside, 2)}" if outside else "inside"
+    return f"box {box.node}{of}: {plural(box.support, 'sample')}, {list_text(counts, 3) or 'no label'}; {where}"
+
+
+def _distance_text(match: FeatureMatch) -> str:
+    if match.categories is not None:
+        n = len(match.categories)
+        side = f"one of {n} others" if n > MAX_CATEGORIES else f"is {side_text(match)}"
+        return f"{printable(match.feature)} ({side} there)"
+    return f"{printable(match.feature)} by {distance_text(match.feature, match.outside_by)}"
+
+
+def side_text(match: FeatureMatch) -> str:
+    """Return the side of a box in one feature."""
+    if match.categories is not None:
+        return " or ".join(map(category_text, match.categories))
+    if match.lower is None or match.upper is None:
+        return "no evidence"
+    lower, upper = (value_text(match.feature, side) for side in (match.lower, match.upper))
+    return lower if lower == upper else f"{lower} to {upper}"
+
+
+def short_position_text(match: FeatureMatch) -> str:
+    """Return where the value of the sample lies: inside the box, or how far outside."""
+    if match.inside is None:
+        return "no evidence"
+    if match.inside:
+        return "inside"
+    if match.categories is not None:
+        return "never seen" if match.beyond_range else "another category"
+    return f"outside by {distance_text(match.feature, match.outside_by)}"
+
+
+def position_details(match: FeatureMatch) -> list[str]:
+    """Return, for a value outside the box, its part of the distance, and whether it lies beyond the learnt range."""
+    if match.inside is not False or (match.categories is not None and match.beyond_range):
+        return []
+    return [f"{match.share:.0%} of the distance", *(["beyond the learnt range"] if match.beyond_range else [])]
+
+
+def position_text(match: FeatureMatch) -> str:
+    """Return where the value of the sample lies, with all details."""
+    text = ", ".join([short_position_text(match), *position_details(match)[:1]])
+    return text + "".join(f" ({detail})" for detail in position_details(match)[1:])
+
+
+def comparison_lines(box: Box) -> list[str]:
+    """Return the features in which a sample differs most from a box, and then the narrowest sides it lies in."""
+    matches = box.feature_matches
+    unknown = [printable(match.feature) for match in matches if match.inside is None]
+    inside = [match for match in matches if match.inside]
+    shown = list(outside_first(matches)[:SHOWN])
+    narrowest = sorted(inside, key=lambda match: 1.0 if match.width is None else match.width)
+    shown += narrowest[: SHOWN - len(shown)]
+    lines = [f"The sample lies inside this box in {len(inside)} of {len(matches) - len(unknown)} features:"]
+    lines += [_comparison_line(match) for match in shown]
+    return [*lines, f"No evidence: {list_text(unknown)}."] if unknown else lines
+
+
+def _comparison_line(match: FeatureMatch) -> str:
+    side = f"is {side_text(match)}" if match.categories is not None else side_text(match)
+    has = value_text(match.feature, match.value)
+    return f"  {printable(match.feature)} {side}; the sample has {has}: {position_text(match)}"
+
+
+NAMED = 4  # features of one group that are named
+
+
+def amount_text(value: float) -> str:
+    """Return a contribution with its sign: above 0 is for the predicted class."""
+    return f"{value:+.3f}"
+
+
+def comparison_text(evidence: Evidence) -> str:
+    """Return a text on the classes that the evidence compares."""
+    against = "" if evidence.runner_up is None else f" against {printable(evidence.runner_up)}"
+    return f"{printable(evidence.predicted)}{against}"
+
+
+def evidence_headline(evidence: Evidence) -> str:
+    """Return a headline that states the amounts and the meaning of their sign."""
+    if evidence.runner_up is None:
+        return (
+            f"What each feature adds to the score of {printable(evidence.predicted)}, compared with an average sample"
+        )
+    return (
+        "What each feature adds, compared with an average sample: + is towards "
+        f"{printable(evidence.predicted)}, - is towards {printable(evidence.runner_up)}"
+    )
+
+
+def source_text(one: Contribution, named: int = NAMED) -> str:
+    """Return the source of a contribution: a feature and its value, or several correlated features."""
+    if one.kind == GRAPH:
+        return "similar samples without a label (the graph of boxes)"
+    pairs = [
+        f"{printable(name)} {'is ' if isinstance(value, str | bool) else ''}{value_text(name, value)}"
+        for name, value in zip(one.features, one.values, strict=True)
+    ]
+    if len(pairs) == 1:
+        return pairs[0]
+    if len(pairs) > named:
+        return f"{', '.join(pairs[:named])} and {len(pairs) - named} more that go together"
+    return f"{', '.join(pairs[:-1])} and {pairs[-1]}, which go together"
+
+
+def rest_text(evidence: Evidence) -> str:
+    """Return a text on the contributions omitted from the list: number of features, and the graph."""
+    n = sum(len(one.features) for one in evidence.not_shown)
+    graph = any(one.kind == GRAPH for one in evidence.not_shown)
+    parts = [f"all other features ({n})"] if n else []
+    return " and ".join([*parts, *(["the graph of boxes"] if graph else [])])
+
+
+def contribution_rows(evidence: Evidence) -> list[tuple[str, str]]:
+    """Return amount and source of all that adds up to the margin: the base, the largest contributions, and the rest."""
+    rows = [(amount_text(evidence.base), "an average sample, to start from")]
+    rows += [(amount_text(one.amount), source_text(one)) for one in evidence.shown]
+    if evidence.not_shown:
+        rows.append((amount_text(evidence.rest), rest_text(evidence)))
+    return rows
+
+
+def sum_text(evidence: Evidence) -> str:
+    """Return the sum, with its meaning as a probability."""
+    runner_up = (
+        ""
+        if evidence.runner_up is None or evidence.runner_up_probability is None
+        else f" and {evidence.runner_up_probability:.2f} for {printable(evidence.runner_up)}"
+    )
+    return (
+        f"Sum: {amount_text(evidence.margin)} for {comparison_text(evidence)}. As a probability, this is "
+        f"{evidence.probability:.2f} for {printable(evidence.predicted)}{runner_up}."
+    )
+
+
+def evidence_lines(evidence: Evidence) -> list[str]:
+    """Return the evidence in plain words."""
+    rows = [f"  {amount} {source}" for amount, source in contribution_rows(evidence)]
+    return [f"{evidence_headline(evidence)}:", *rows, sum_text(evidence)]
+
+
+def evidence_html(evidence: Evidence) -> str:
+    """Return the evidence as a small table, every name and value escaped."""
+    rows = [*contribution_rows(evidence), (amount_text(evidence.margin), f"sum, for {comparison_text(evidence)}")]
+    return html_table([], rows, caption=evidence_headline(evidence), css_class="sslart-evidence")
+
+
+def evidence_dict(evidence: Evidence) -> dict[str, Any]:
+    """Return the evidence as values that JSON knows."""
+    return {
+        "predicted": evidence.predicted,
+        "runner_up": evidence.runner_up,
+        "base": evidence.base,
+        "margin": evidence.margin,
+        "probability": evidence.probability,
+        "runner_up_probability": evidence.runner_up_probability,
+        "contributions": [
+            {
+                "kind": one.kind,
+                "amount": one.amount,
+                "features": [
+                    {"feature": name, "value": value, "amount": amount}
+                    for name, value, amount in zip(one.features, one.values, one.amounts, strict=True)
+                ],
+                "shown": position < len(evidence.shown),
+            }
+            for position, one in enumerate(evidence.contributions)
+        ],
+        "rest": evidence.rest,
+    }
 
 
 def headline(explanation: Explanation) -> str:

@@ -1,4 +1,4 @@
-"""A sample compared with a box: per feature, whether the value lies inside the box and how far outside."""
+"""Boxes as explanations show them: samples compared with boxes, and the boxes that a search passes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,90 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sslart._art.boxes import NO_LIMIT
+from sslart._art.geometry import choice_and_match, gaps
+from sslart._data.encoder import Encoder
+from sslart._data.labels import UNLABELLED
+from sslart._data.samples import Table
+from sslart._mapping.model_view import MemberView
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
-from sslart.explain._samples import EncodedSamples
+
+
+@dataclass(frozen=True)
+class EncodedSamples:
+    """Samples in the user's units and in the unit cube.
+
+    Attributes
+    ----------
+    encoder : Encoder
+    names : list of str
+        Name of each column.
+    table : Table
+    coded : array of shape (n_samples, n_coded_features)
+        Samples in the unit cube, NaN where missing.
+    beyond : array of shape (n_samples, n_coded_features)
+        How many ranges each value lies beyond the learnt range.
+    """
+
+    encoder: Encoder
+    names: list[str]
+    table: Table
+    coded: FloatArray
+    beyond: FloatArray
+
+    @classmethod
+    def of(cls, encoder: Encoder, names: list[str], table: Table, coded: FloatArray) -> EncodedSamples:
+        """Return a table that is coded already, with how far its values lie beyond the range."""
+        matrix = encoder.matrix(table)
+        beyond: FloatArray = np.zeros_like(coded)
+        known = encoder.lower <= encoder.upper
+        out = ((matrix < encoder.lower) | (matrix > encoder.upper)) & known
+        if out.any():
+            matrix = encoder.on_scale(matrix)
+            lower, upper = (np.where(known, end, 0.0) for end in encoder.ends)
+            span = upper - lower
+            with np.errstate(over="ignore"):
+                ranges = np.maximum(lower - matrix, matrix - upper) / np.where(span > 0, span, 1.0)
+            beyond = np.where(out, np.where(span > 0, np.minimum(ranges, 1e300 / matrix.shape[1]), 1.0), 0.0)
+        return cls(encoder, names, table, coded, beyond)
+
+    def __len__(self) -> int:
+        return len(self.coded)
+
+    def distances(self, lower: FloatArray, upper: FloatArray, rows: Any = slice(None)) -> FloatArray:
+        """Return the distance to boxes per coded feature, in ranges; 0 where value or side is missing."""
+        coded = self.coded[rows]
+        outside = gaps(coded, lower, upper) + self.beyond[rows]
+        return np.where(np.isnan(coded) | (lower > upper), 0.0, outside)
+
+    def rows(self, rows: IntArray) -> EncodedSamples:
+        """Return the given rows; a row may be given several times."""
+        return EncodedSamples(self.encoder, self.names, self.table[rows], self.coded[rows], self.beyond[rows])
+
+    def categories(self, column: int) -> tuple[list[int], list[Any]]:
+        """Return where the categories of a column are coded, and which they are."""
+        features = self.encoder.features
+        positions = [position for position, feature in enumerate(features) if feature.column == column]
+        return positions, [features[position].category for position in positions]
+
+    @property
+    def numeric(self) -> list[int]:
+        """Numeric columns that vary: their features come first, in this order."""
+        return self.encoder.numeric
+
+    @cached_property
+    def numeric_names(self) -> list[str]:
+        """Names of these columns."""
+        return [self.names[column] for column in self.numeric]
+
+    @cached_property
+    def constants(self) -> dict[int, float | Any]:
+        """The columns that have shown one value only, and that value."""
+        return {
+            feature.column: value if feature.category is None else feature.category
+            for feature, value in self.encoder.constant.items()
+        }
+
 
 Value = float | int | str | bool
 Class = int | str | bool
@@ -342,3 +424,215 @@ def category_costs(lower: FloatArray, upper: FloatArray) -> FloatArray:
     """
     costs = (1.0 - upper) + lower.sum(axis=1, keepdims=True) - lower
     return np.where((lower > upper).any(axis=1, keepdims=True), np.inf, costs)
+
+
+class SearchStep(NamedTuple):
+    """One box on the path of a search.
+
+    Attributes
+    ----------
+    node : int
+    choice, match : float
+    label : class or None
+    skipped_because : str or None
+        Why the search went on to the next box; None for the box that the prediction comes from.
+    """
+
+    node: int
+    choice: float
+    match: float
+    label: Class | None
+    skipped_because: str | None
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The best boxes of several samples, shape (n_samples, depth), best first; labels are class indices or -1."""
+
+    nodes: IntArray
+    choices: FloatArray
+    matches: FloatArray
+    labels: IntArray
+    support: IntArray
+
+
+@dataclass(frozen=True)
+class SearchPaths:
+    """The path of the search for each sample: all its boxes, the best, and the first with a label (else the best).
+
+    Attributes
+    ----------
+    classes : list
+        Sorted; labels are indices into it.
+    rankings : list of Ranking
+    ranking, rows, lengths : arrays of int of length n_samples
+        In which ranking, in which row of it, and how long the path is.
+    best, found, labels : arrays of int of length n_samples
+        Two boxes, and the label of the second, -1 for none.
+    best_matches : array of length n_samples
+    """
+
+    classes: list[Any]
+    rankings: list[Ranking]
+    ranking: IntArray
+    rows: IntArray
+    lengths: IntArray
+    best: IntArray
+    best_matches: FloatArray
+    found: IntArray
+    labels: IntArray
+
+    @classmethod
+    def empty(cls, n: int, classes: list[Any]) -> SearchPaths:
+        """Return room for the paths of n samples."""
+        ranking, rows, lengths, best, found, labels = np.zeros((6, n), dtype=np.int64)
+        return cls(classes, [], ranking, rows, lengths, best, np.zeros(n), found, labels)
+
+    def add(self, samples: IntArray, rows: IntArray, ranking: Ranking, positions: IntArray, lengths: IntArray) -> None:
+        """Store rows of a ranking, given the positions of the boxes found, and how long the paths are."""
+        self.ranking[samples], self.rows[samples], self.lengths[samples] = len(self.rankings), rows, lengths
+        self.rankings.append(ranking)
+        self.best[samples], self.best_matches[samples] = ranking.nodes[rows, 0], ranking.matches[rows, 0]
+        self.found[samples] = ranking.nodes[rows, positions]
+        self.labels[samples] = ranking.labels[rows, positions]
+
+    def best_nodes(self, n: int) -> IntArray | None:
+        """Return the n best boxes of each sample, shape (n_samples, n); None where fewer were ranked."""
+        if any(ranking.nodes.shape[1] < n for ranking in self.rankings):
+            return None
+        nodes = np.empty((len(self.rows), n), dtype=np.int64)
+        for number, ranking in enumerate(self.rankings):
+            own = self.ranking == number
+            nodes[own] = ranking.nodes[self.rows[own], :n]
+        return nodes
+
+    def _columns(self, sample: int, *names: str) -> list[list[Any]]:
+        ranking, row = self.rankings[self.ranking[sample]], self.rows[sample]
+        return [getattr(ranking, name)[row, : self.lengths[sample]].tolist() for name in names]
+
+    def steps(self, sample: int) -> tuple[SearchStep, ...]:
+        """Return the path of a sample, best box first."""
+        columns = self._columns(sample, "nodes", "choices", "matches", "labels")
+        return tuple(
+            SearchStep(node, choice, match, *((self.classes[label], None) if label >= 0 else (None, "no label")))
+            for node, choice, match, label in zip(*columns, strict=True)
+        )
+
+    def largest(self, sample: int) -> tuple[int, int]:
+        """Return the box on the path that has learnt most samples, the better one on ties, and how many."""
+        nodes, support = self._columns(sample, "nodes", "support")
+        most = max(support)
+        return nodes[support.index(most)], most
+
+
+FEW_NODES = 8
+
+
+class MemberProbe:
+    """A network with a table of samples.
+
+    Parameters
+    ----------
+    member : MemberView
+    classes : list
+        Sorted; labels are indices into it.
+    names : list of str
+        Names of the columns.
+    table : Table
+    """
+
+    def __init__(self, member: MemberView, classes: list[Any], names: list[str], table: Table) -> None:
+        self.member, self.classes = member, classes
+        coded = member.encode(table)
+        member.network.check_known_features(coded)
+        self.samples = EncodedSamples.of(member.encoder, names, table, coded)
+        self._present: BoolArray = ~np.isnan(self.samples.coded)
+        self.n_present: IntArray = self._present.sum(axis=1)
+
+    def _choices(self, rows: IntArray, nodes: IntArray, matches: FloatArray) -> FloatArray:
+        """Return the choice T = |A ∧ W| / (α + |W|) of boxes, (n_rows, depth), over the features a sample has."""
+        own = self.member.network.nodes
+        norms = own.norms[nodes]
+        for position in np.flatnonzero(self.n_present[rows] < self._present.shape[1]):
+            present = np.tile(self._present[rows[position]], 2)
+            norms[position] = own.weights[nodes[position]][:, present].sum(axis=1)
+        return np.asarray(matches * self.n_present[rows, None] / (self.member.params.choice + norms))
+
+    def search_paths(self, search_depth: int) -> SearchPaths:
+        """Return the boxes that the search passes for each sample, up to the first that has a label."""
+        n_nodes, n_samples = self.member.n_nodes, len(self.samples)
+        limit = n_nodes if search_depth == NO_LIMIT else min(search_depth, n_nodes)
+        paths = SearchPaths.empty(n_samples, self.classes)
+        rows: IntArray = np.arange(n_samples)
+        all_labelled = bool((self.member.labels != UNLABELLED).all())
+        depth = 1 if all_labelled else min(FEW_NODES, limit)
+        while rows.size:
+            nodes, matches = self.member.rank(self.samples.coded[rows], depth=depth)
+            labels = self.member.labels[nodes]
+            labelled = labels != UNLABELLED
+            found = labelled.any(axis=1)
+            done = np.flatnonzero(found | (depth == limit))
+            choices = self._choices(rows, nodes, matches)
+            ranking = Ranking(nodes, choices, matches, labels, self.member.support[nodes])
+            positions = np.where(found, labelled.argmax(axis=1), 0)
+            lengths = np.where(found, positions + 1, depth)
+            paths.add(rows[done], done, ranking, positions[done], lengths[done])
+            rows = np.delete(rows, done)
+            depth = min(4 * depth, limit)
+        return paths
+
+    def other_class(self, indices: IntArray, labels: IntArray | None = None) -> MatchedBoxes:
+        """Return the best box of another class than that of each sample (a class index, -1 for none).
+
+        `labels`, class indices of all boxes, take the place of their own.
+        """
+        labels = self.member.labels if labels is None else labels
+        nodes = np.full(len(indices), NO_NODE)
+        for index in np.unique(indices).tolist():
+            rows = np.flatnonzero(indices == index)
+            others = np.where(labels == index, UNLABELLED, labels)
+            nodes[rows] = self.member.rank(self.samples.coded[rows], labels=others)[0][:, 0]
+        return self.matched(nodes)
+
+    def matched(self, nodes: IntArray) -> MatchedBoxes:
+        """Return each sample with a box, -1 for none."""
+        held = np.maximum(nodes, 0)
+        lower, upper = self.member.boxes_of(held)
+        choices, matches = choice_and_match(self.samples.coded, lower, upper, self.member.params.choice)
+        return MatchedBoxes(
+            self.samples,
+            self.member.number,
+            self.classes,
+            nodes,
+            self.member.labels[held],
+            self.member.support[held],
+            self.member.counts[held],
+            choices,
+            matches,
+            lower,
+            upper,
+            self.member.network.nodes.met[held],
+        )
+
+    def most_similar(self, n: int, paths: SearchPaths) -> tuple[MatchedBoxes, ...]:
+        """Return the n boxes of highest choice for each sample, best first; from the search, where it went so far."""
+        n = min(n, self.member.n_nodes)
+        nodes = paths.best_nodes(n)
+        if nodes is None:
+            nodes = self.member.rank(self.samples.coded, depth=n)[0]
+        return tuple(self.matched(column) for column in nodes.T)
+
+    def unlabelled_near(self, rows: IntArray) -> dict[int, tuple[int, int]]:
+        """Return the best box without a label among the few best, and how many samples it holds, by row."""
+        if not rows.size:
+            return {}
+        nodes = self.member.rank(self.samples.coded[rows], depth=FEW_NODES)[0]
+        without = self.member.labels[nodes] == UNLABELLED
+        best = nodes[np.arange(len(rows)), without.argmax(axis=1)]
+        found = zip(rows.tolist(), best.tolist(), self.member.support[best].tolist(), strict=True)
+        return {row: (node, held) for (row, node, held), any_ in zip(found, without.any(axis=1), strict=True) if any_}
+
+    def familiarity(self, best_matches: FloatArray) -> FloatArray:
+        """Return the familiarity as `score_samples` does, from the match of the best boxes."""
+        table = self.samples.table
+        return self.member.network.less_beyond(table, self.member.encoder.matrix(table), best_matches)
