@@ -34,7 +34,7 @@ VOTINGS = ("weighted", "majority")
 MIN_NODES = 2  # so that there is room for a new box after the others have been joined
 WIDTH = 112  # of the text of a section, which is indented by eight
 
-Class = TypeVar("Class", bound=type[Any])
+Class = TypeVar("Class")
 
 
 @dataclass(frozen=True)
@@ -350,7 +350,7 @@ OF_CLASSES = {
 
 
 @cache
-def parameter_of(cls: type[Any], name: str) -> Parameter:
+def parameter_of(cls: Any, name: str) -> Parameter:
     """Return a parameter as a class has it, also one that the class sets itself; without its default."""
     own = (OF_CLASSES.get(base.__name__, {}).get(name) for base in cls.__mro__)
     known = TABLE.get(name, Parameter(name, "object", "A parameter of the subclass"))
@@ -358,14 +358,14 @@ def parameter_of(cls: type[Any], name: str) -> Parameter:
 
 
 @cache
-def parameters_of(cls: type[Any]) -> dict[str, Parameter]:
+def parameters_of(cls: Any) -> dict[str, Parameter]:
     """Return the parameters of an estimator by name, in the order of its signature, with their defaults."""
     given = list(inspect.signature(cls.__init__).parameters.values())[1:]
     return {one.name: replace(parameter_of(cls, one.name), default=one.default) for one in given}
 
 
 @cache
-def values_of(cls: type[Any], *, predicts: bool) -> Callable[[Any], tuple[Any, ...]]:
+def values_of(cls: Any, *, predicts: bool) -> Callable[[Any], tuple[Any, ...]]:
     """Return a function that returns the values of an estimator that predictions follow at once, or learning later.
 
     Without `bounds`, which cannot change after the first call.
@@ -387,7 +387,7 @@ def documented(cls: Class) -> Class:
     return cls
 
 
-def _attributes_of(cls: type[Any]) -> list[str]:
+def _attributes_of(cls: Any) -> list[str]:
     """Return an entry for each public property of a class that ends in an underscore."""
     found: dict[str, str] = {}
     for base in cls.__mro__:

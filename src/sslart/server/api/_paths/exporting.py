@@ -18,10 +18,10 @@ from sslart.server.api._context import Context, ContextOf, ModelOf
 from sslart.server.api._openapi import problems
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._published import Published
-from sslart.server.models._stored_rows import Before, sample_of
+from sslart.server.models._stored_rows import RowsBefore, sample_of
+from sslart.server.store._journal import LAST
 from sslart.server.studies._exports import card_html, labels_csv, script_zip, training_history
 from sslart.server.studies._rules import rules_of
-from sslart.server.studies._samples import LAST
 
 ROWS_IN_REPORT = 2000
 Format = Literal["sslart", "onnx", "report", "rules_sql", "rules_python", "rules_csv", "labels_csv", "script", "card"]
@@ -84,8 +84,8 @@ def _as_report(context: Context, model: HostedModel, published: Published) -> by
         return path.read_bytes()
 
 
-def _before(model: HostedModel, published: Published) -> Before:
-    return Before(model.id, published.sequence + 1, model.n_rows)
+def _before(model: HostedModel, published: Published) -> RowsBefore:
+    return RowsBefore(model.id, published.sequence + 1, model.n_rows)
 
 
 def _as_sql(context: Context, model: HostedModel, published: Published) -> bytes:
@@ -103,7 +103,7 @@ def _as_csv(context: Context, model: HostedModel, published: Published) -> bytes
 
 
 def _labels(context: Context, model: HostedModel, published: Published) -> bytes:
-    before = Before(model.id, LAST, model.n_rows)
+    before = RowsBefore(model.id, LAST, model.n_rows)
     return labels_csv(context.hub.store.reader(), before, published, context.hub.limits.keep_rows).encode()
 
 

@@ -37,15 +37,15 @@ from sslart.server.api._schemas.studies import (
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._published import Published
 from sslart.server.models._settings import Name
-from sslart.server.models._stored_rows import Before, rows_in, within_limits
+from sslart.server.models._stored_rows import RowsBefore, rows_in, within_limits
 from sslart.server.models._transactions import ConflictError, Key
-from sslart.server.store._journal import last_fit, n_rows_before
+from sslart.server.store._journal import LAST, last_fit, n_rows_before
 from sslart.server.studies._boxes import nearest_boxes
 from sslart.server.studies._boxes import similar as similar_to
 from sslart.server.studies._columns import columns_of
 from sslart.server.studies._drift import watch as watch_of
 from sslart.server.studies._rules import dependence as dependence_of
-from sslart.server.studies._samples import LAST, LoadedSamples
+from sslart.server.studies._samples import LoadedSamples
 from sslart.server.studies._search import condition_of, covered, suggested
 from sslart.server.studies._trust import NOT_FOUND, UNKNOWN, group_quality, kept_samples, places_of
 from sslart.server.studies._trust import trust as trust_of
@@ -74,7 +74,7 @@ def _labels(context: Context, model: HostedModel, loaded: LoadedSamples) -> list
 @router.get("/v1/models/{name}/columns", response_model=Columns)
 async def columns(context: ContextOf, _: Annotated[str, actor("read")], model: ModelOf) -> Response:
     """Return the interpretation of each column of the rows, even during a fit or after a failed one."""
-    before, keep_rows = Before(model.id, LAST, model.n_rows), context.hub.limits.keep_rows
+    before, keep_rows = RowsBefore(model.id, LAST, model.n_rows), context.hub.limits.keep_rows
 
     def work() -> dict[str, Any]:
         return columns_of(context.hub.store.reader(), before, model.settings, keep_rows, model.published)
@@ -219,7 +219,7 @@ async def trial(
         labels = hub.classes(model, [one.label for one in body.labels])
         rows = hub.rows(model, [one.row for one in body.labels])
         changed = {row.row: label for row, label in zip(rows, labels, strict=True) if label != row.label}
-        before = Before(model.id, LAST, model.n_rows)
+        before = RowsBefore(model.id, LAST, model.n_rows)
         fits = Fits(reader, before, published.settings, hub.limits.keep_rows)
         is_fitted = published.sequence == model.accepted == last_fit(reader, model.id, published.sequence)
         with stopped_by(flag):
