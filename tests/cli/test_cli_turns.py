@@ -22,7 +22,7 @@ from sklearn.datasets import load_iris
 
 import sslart
 from sslart.cli import main, update
-from sslart.cli._model_file import ModelFile, save_model
+from sslart.cli._model_file import ModelFile
 from sslart.cli._path_lock import InUseError, PathLock
 from sslart.cli.watch import Learning, StreamWorker
 from tables import fitted, iris
@@ -188,7 +188,7 @@ def test_a_file_that_appears_where_there_was_none_is_not_replaced(tmp_path: Path
         found = file.read()
         out.write_bytes(b"of another program")
         with pytest.raises(InUseError, match="changed"):
-            save_model(found[0], file, found[1])
+            file.replace(*found)
     assert out.read_bytes() == b"of another program"
 
 
@@ -300,7 +300,7 @@ def test_where_a_file_system_has_no_locks_the_check_of_the_file_remains(
     found = file.read()
     learn_elsewhere(model, FLOWERS[:2])
     with pytest.raises(InUseError, match="changed"):
-        save_model(found[0], file, found[1])
+        file.replace(*found)
     assert not list(tmp_path.glob("*.lock"))
 
 

@@ -22,7 +22,7 @@ from sslart._utils.intervals import Estimate
 from sslart._utils.text import list_text
 from sslart._utils.validation import AUTO
 from sslart.cli._cluster import fit_on_cluster
-from sslart.cli._model_file import ModelFile, save_model
+from sslart.cli._model_file import ModelFile
 from sslart.cli._options import (
     GROUP_HELP,
     HALF_LIFE_METAVAR,
@@ -288,7 +288,7 @@ def fit(
             if use_dask:
                 model, seconds, columns = fit_on_cluster(estimator, data, named, scheduler, quiet=quiet)
                 model.set_params(decision_costs=read_costs(cost, model.classes_.tolist()))
-                save_model(model, file, LearntRows(group_column=group))
+                file.replace(model, LearntRows(group_column=group))
             else:
                 table = read_training_table(data, named, most_rows, seed, encoding, progress=not quiet)
                 columns = table.columns
@@ -297,7 +297,7 @@ def fit(
                 model.fit(table.samples, table.labels, **({} if group is None else {"groups": table.groups}))
                 seconds = time.perf_counter() - start
                 take_day_first(model, table.day_first)
-                save_model(model, file, _learnt_rows(model, table, named))
+                file.replace(model, _learnt_rows(model, table, named))
         if quiet:
             return
         if use_dask:

@@ -26,7 +26,7 @@ from sslart._utils.intervals import Estimate
 from sslart._utils.notes import note
 from sslart._utils.text import as_text_cell, csv_row, plural, printable, value_text
 from sslart.active import Query, QueryPool
-from sslart.cli._model_file import ModelFile, save_model
+from sslart.cli._model_file import ModelFile
 from sslart.cli._options import (
     SECONDS_TO_WAIT,
     AccuracyOption,
@@ -179,7 +179,7 @@ class _Labelling:
                 self.model.partial_fit(sample, typed, **given)
                 keys = keys_of(view_of(self.model).read(sample), typed, [names.get(row) or None])
                 self._rows = self._rows.adding(keys)
-                save_model(self.model, self.file, self._rows)
+                self.file.replace(self.model, self._rows)
         except InUseError as error:
             raise InUseError(f"The label of row {row} was not learnt. {error}") from error
         self.skip(query, whole_box=answer.whole_box)

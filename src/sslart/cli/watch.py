@@ -28,7 +28,7 @@ from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
 from sslart._utils.text import json_text, listed, plural
 from sslart.cli._line_reader import LineReader, Lines, NotARowError
-from sslart.cli._model_file import ModelFile, save_model
+from sslart.cli._model_file import ModelFile
 from sslart.cli._options import (
     SECONDS_TO_WAIT,
     WAIT_HELP,
@@ -161,7 +161,7 @@ class StreamWorker:
             if rows:
                 self._each_if_not_all(self._learn, rows)
             try:
-                save_model(self.model, self._file, self._rows)
+                self._file.replace(self.model, self._rows)
                 break
             except InUseError:
                 if not turns_left:
