@@ -20,7 +20,7 @@ import sslart
 from sslart.cli import main
 from sslart.cli._line_reader import LineReader, Lines, NotARowError
 from sslart.cli._model_file import ModelFile
-from sslart.cli.watch import Learning, StreamWorker
+from sslart.cli.watch import LearningPolicy, StreamWorker
 from tables import iris_model, mixed, mixed_model
 
 Captured = pytest.CaptureFixture[str]
@@ -63,7 +63,7 @@ def test_predictions_do_not_depend_on_how_lines_come_together(tmp_path: Path, ca
     printed_rows = []
     for size in (1, 7, 100):
         model = iris_model(tmp_path)
-        worker = StreamWorker(str(model), None, None, str(tmp_path / "bad.jsonl"), Learning.every, 10)
+        worker = StreamWorker(str(model), None, None, str(tmp_path / "bad.jsonl"), LearningPolicy.every, 10)
         for start in range(0, len(lines), size):
             worker.take(lines[start : start + size])
         worker.learn()

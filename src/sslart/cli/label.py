@@ -41,7 +41,7 @@ from sslart.cli._path_lock import InUseError
 from sslart.cli._predictions import own_types
 from sslart.cli._quality import more_labels
 from sslart.cli._seen_rows import LearntRows, keys_of
-from sslart.cli._table_writer import PARQUET, TEXTS, Buffer, Style, check_kind, written
+from sslart.cli._table_writer import PARQUET, TEXTS, Buffer, CellStyle, check_kind, written
 from sslart.rules._box_rules import DEFAULT_LEVELS, scales_of
 
 MAX_SHOWN = 20
@@ -437,7 +437,7 @@ class LabelledTable:
         pieces = files.read_originals(self._data, self._encoding)
         first = next(pieces)
         frames = map(self._labelled, chain([first], pieces))
-        yield from written(frames, kind, own_types(first) | {self._column: None}, Style())
+        yield from written(frames, kind, own_types(first) | {self._column: None}, CellStyle())
 
     def _labelled(self, piece: files.Piece) -> Any:
         frame = piece.as_written.set_axis(piece.frame.columns, axis=1)

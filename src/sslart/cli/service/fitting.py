@@ -6,12 +6,12 @@ from typing import Any
 
 from sslart._tables.columns import split_names
 from sslart._tables.files import read_pieces
-from sslart._tables.training_table import Columns
+from sslart._tables.training_table import ColumnRoles
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
 
 
-def fit_on_server(client: Any, data: str, named: Columns, name: str, encoding: str | None) -> Any:
+def fit_on_server(client: Any, data: str, named: ColumnRoles, name: str, encoding: str | None) -> Any:
     """Let a service create a model and fit it to a table; return the job when it has ended.
 
     Parameters
@@ -19,7 +19,7 @@ def fit_on_server(client: Any, data: str, named: Columns, name: str, encoding: s
     client : Client
     data : str
         The table.
-    named : Columns
+    named : ColumnRoles
         The columns that the user has named.
     name : str
         Of the new model.
