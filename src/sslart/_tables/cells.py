@@ -149,7 +149,8 @@ def moments(cells: Sequence[str | None], *, day_first: bool) -> Any:
     """
     texts = pandas().Series(cells, dtype=object)
     is_iso = texts.str.fullmatch(ISO, na=False)
-    values = pandas().to_datetime(texts.where(is_iso), format="ISO8601", errors="coerce").to_numpy("datetime64[s]", copy=True)
+    read = pandas().to_datetime(texts.where(is_iso), format="ISO8601", errors="coerce")
+    values = read.to_numpy("datetime64[s]", copy=True)
     for place in np.flatnonzero(np.isnat(values) & texts.notna().to_numpy()).tolist():
         moment = _moment(cells[place], day_first)
         if moment is None:

@@ -85,6 +85,11 @@ class SampleTable:
         return SampleTable(other.published, rows, frame, self.own_labels + other.own_labels, other.n_given)
 
 
+def spread(n: int, most: int) -> IntArray:
+    """Return the places of at most so many of `n` samples, evenly spread."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
+
+
 def rows_of_fit(fitted: FittedRows, published: Published) -> SampleTable:
     """Return all rows of a model as its last fit has read them."""
     n = len(fitted.labels)

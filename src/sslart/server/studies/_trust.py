@@ -26,7 +26,7 @@ from sslart.active._estimates import MAX_SAMPLES, PopulationAccuracy, RandomOrde
 from sslart.metrics._quality import mean_share
 from sslart.reporting._summary import confidence_bins, max_error_text
 from sslart.server.models._published import Published
-from sslart.server.studies._samples import LoadedSamples
+from sslart.server.studies._samples import LoadedSamples, spread
 
 NOT_FOUND = -1
 MAX_ROWS = 200  # of a cell of the confusion
@@ -207,9 +207,8 @@ def _coverage(view: ModelView, left_out: LooPredictions) -> dict[str, Any]:
 
 def _points(view: ModelView) -> list[dict[str, Any]]:
     curve, n = view.promises.curve(), view.promises.n_labels
-    n_points = min(len(curve.error), MAX_POINTS)
     points = []
-    for place in np.unique(np.linspace(0, len(curve.error) - 1, n_points).astype(np.int64)).tolist():
+    for place in spread(len(curve.error), MAX_POINTS).tolist():
         answered, promised = float(curve.answered[place]), float(curve.error[place])
         wrong = round(max(promised * (1.0 + answered) - 1.0, 0.0), 9)
         low, high = wilson(wrong / VARIANCE_FACTOR, answered / VARIANCE_FACTOR)

@@ -19,7 +19,7 @@ from sslart.server.models._published import Published
 from sslart.server.models._replica import fitted_to, table_to_fit
 from sslart.server.models._settings import ModelSettings
 from sslart.server.models._stored_rows import RowsBefore
-from sslart.server.studies._samples import LoadedSamples, read_rows
+from sslart.server.studies._samples import LoadedSamples, read_rows, spread
 from sslart.server.studies._trust import NOT_FOUND, ends, keys_of, matched
 
 MAX_SAMPLES = 20_000  # whose predictions are compared
@@ -105,7 +105,7 @@ def _compared(old: Any, new: Any, both: tuple[IntArray, IntArray]) -> dict[str, 
 
 def _moved(fits: Fits, before: Published, after: Published, loaded: LoadedSamples) -> dict[str, Any]:
     """Return the number of samples whose class changes, by pair of classes."""
-    places = np.unique(np.linspace(0, len(loaded) - 1, min(len(loaded), MAX_SAMPLES)).astype(np.int64))
+    places = spread(len(loaded), MAX_SAMPLES)
     rows = loaded.samples.rows[places]
     old, old_rows = _predicted(fits, before, loaded, places)
     new, new_rows = _predicted(fits, after, loaded, places)
