@@ -33,8 +33,7 @@ from sslart._utils.text import listed, plural, printable, printable_lines
 from sslart.cli._model_file import read_model
 from sslart.cli._options import DATA_HELP, FORMULAS_HELP, JSON_HELP, MODEL_HELP, QUIET_HELP, EncodingOption
 from sslart.cli._output import A_BOX, ESCAPED, check_target, print_json, show, write
-from sslart.cli.service.connection import MODEL_OR_NAME_HELP, ServerOption, TokenOption, connected, model_of
-from sslart.cli.service.served import ServedModel
+from sslart.cli._remote import MODEL_OR_NAME_HELP, ServedModel, ServerOption, TokenOption, connected, model_of
 from sslart.reporting._page import check_page_path
 
 MAX_ROWS = 5000  # of a longer table, importances are measured on so many rows

@@ -29,9 +29,8 @@ from sslart.cli._options import (
 )
 from sslart.cli._output import check_target, write_pieces
 from sslart.cli._predictions import RowPredictor, all_columns, alone, frame_predictor, with_predictions
+from sslart.cli._remote import MODEL_OR_NAME_HELP, ServedModel, ServerOption, TokenOption, connected, refuse
 from sslart.cli._table_writer import Style, check_kind
-from sslart.cli.service.connection import MODEL_OR_NAME_HELP, ServerOption, TokenOption, connected, refuse
-from sslart.cli.service.served import ServedModel
 
 
 def predict(
