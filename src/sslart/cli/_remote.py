@@ -19,12 +19,10 @@ from sslart._utils.notes import note
 from sslart._utils.optional import heavy, optional
 from sslart._utils.text import listed
 from sslart.cli._model_file import read_model
-from sslart.cli._options import MODEL_HELP
 from sslart.cli._predictions import with_blank_rows
 
 BATCH = 1000  # rows in one request
 SECONDS_BETWEEN_LOOKS = 0.1
-MODEL_OR_NAME_HELP = f"{MODEL_HELP}; with --server the name of a model there"
 ServerOption = Annotated[
     str | None,
     typer.Option("--server", help="address of a service of sslart serve, such as http://127.0.0.1:8707", metavar="URL"),
