@@ -24,6 +24,8 @@ MOST_COLUMNS = 2000
 FEW_VALUES = 50  # of a numeric column that may stand for categories
 EXACT = 1e-9
 ALIKE = 1e-6  # columns whose projections differ by no more are compared value by value: far above all rounding
+MAY_BE_WRONG = 1.0 - NEARLY_PERFECT + EXACT
+N_NEAR = 64  # samples, about, in the middle of a column
 FIRST_ROWS = 20  # in which most columns show that they number no samples
 
 
@@ -89,13 +91,38 @@ def _may_leak(table: Table, n_columns: int, rows: IntArray, codes: IntArray) -> 
     unlike = codes[one] != codes[other]
     one, other = one[unlike], other[unlike]
     n_of_class = np.bincount(codes)
-    loss = 1.0 / (len(n_of_class) * np.maximum(n_of_class[codes[one]], n_of_class[codes[other]]))
-    one, other = rows[one], rows[other]
-    wrong = (loss @ (table.values[one] == table.values[other]))[:n_columns]
-    for column, values in table.categories.items():
+    weights = 1.0 / (len(n_of_class) * n_of_class[codes])
+    loss = np.minimum(weights[one], weights[other])
+    values = table.values[rows, :n_columns]
+    wrong = loss @ (values[one] == values[other])
+    left = wrong <= MAY_BE_WRONG
+    if left.any():  # other samples than the pairs: each has a value of its own
+        wrong += _wrong_in_the_middle(values, left, codes, weights)
+    for column, categories in table.categories.items():
         if column < n_columns:
-            wrong[column] = loss @ (values[one] == values[other])
-    return np.asarray(wrong <= 1.0 - NEARLY_PERFECT + EXACT)
+            wrong[column] = loss @ (categories[rows[one]] == categories[rows[other]])
+    return np.asarray(wrong <= MAY_BE_WRONG)
+
+
+def _wrong_in_the_middle(values: FloatArray, left: BoolArray, codes: IntArray, weights: FloatArray) -> FloatArray:
+    """Return for each column that is left the weight of samples near its median whose nearest value misleads."""
+    some = np.sort(values[:: len(values) // N_NEAR + 1], axis=0)
+    middle, half = len(some) // 2, max(1, len(some) * N_NEAR // (2 * len(values)))
+    lowest = np.where(left, some[max(middle - half, 0)], np.inf)
+    is_near = (values >= lowest) & (values <= some[min(middle + half, len(some) - 1)])
+    row, column = np.divmod(np.flatnonzero(is_near), values.shape[1])
+    value = values[row, column]
+    order = np.lexsort((value, column))
+    column, row, value = column[order], row[order], value[order]
+    code, is_next = codes[row], column[1:] == column[:-1]
+    with np.errstate(over="ignore"):
+        gaps = np.diff(value)
+    repeats = is_next & (gaps == 0)
+    is_single = ~(np.append(False, repeats) | np.append(repeats, False))
+    inner = 1 + np.flatnonzero(is_next[:-1] & is_next[1:])
+    nearest = inner + np.where(gaps[inner - 1] <= gaps[inner], -1, 1)
+    wrong = inner[is_single[inner] & is_single[nearest] & (code[inner] != code[nearest])]
+    return np.bincount(column[wrong], weights[row[wrong]], minlength=values.shape[1])
 
 
 def _share_of(table: Table, column: int, rows: IntArray, codes: IntArray) -> float:
@@ -122,18 +149,22 @@ def _mean_recall(at: IntArray, codes: IntArray, different: FloatArray | None = N
     different : array, or None
         The values, ascending: a sample that has one alone is counted by the class of the nearest value.
     """
-    n_classes = codes.max() + 1
-    counts = np.bincount(at * n_classes + codes, minlength=(at.max() + 1) * n_classes).reshape(-1, n_classes)
-    each, leading, total = np.arange(len(counts)), counts.argmax(axis=1), counts.sum(axis=1)
-    most = counts[each, leading]
-    counts[each, leading] = 0
-    decides = most - 1 > counts.max(axis=1)  # most of the others, but for the sample itself, are of one class
+    n_classes, size = codes.max() + 1, np.bincount(at)
+    shared = size > 1
+    place = (np.cumsum(shared) - 1)[at] * n_classes + codes
+    counts = np.bincount(place[shared[at]], minlength=shared.sum() * n_classes).reshape(-1, n_classes)
+    leading, decides = np.empty(len(size), dtype=np.int64), np.zeros(len(size), dtype=bool)
+    leading[at] = codes
+    leading[shared] = counts.argmax(axis=1)
+    most = counts.max(axis=1)
+    counts[np.arange(len(counts)), leading[shared]] = 0
+    decides[shared] = most - 1 > counts.max(axis=1)  # most of the others, but for the sample itself, are of one class
     if different is not None:
         with np.errstate(over="ignore"):
             gaps = np.nan_to_num(np.diff(different), nan=np.inf, posinf=np.inf)
-        nearest = each + np.where(np.append(np.inf, gaps) <= np.append(gaps, np.inf), -1, 1)
-        alone = (total == 1) & ~np.isnan(different)
-        leading, decides = np.where(alone, leading[np.clip(nearest, 0, each[-1])], leading), decides | alone
+        nearest = np.arange(len(size)) + np.where(np.append(np.inf, gaps) <= np.append(gaps, np.inf), -1, 1)
+        alone = ~(shared | np.isnan(different))
+        leading, decides = np.where(alone, leading[np.clip(nearest, 0, len(size) - 1)], leading), decides | alone
     right = decides[at] & (leading[at] == codes)
     return float((np.bincount(codes, right) / np.bincount(codes)).mean())
 
