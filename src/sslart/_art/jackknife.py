@@ -311,7 +311,7 @@ def _narrower_ranges(learnt: Learnt, left_out: IntArray) -> FloatArray:
             ends = encoder.on_scale(np.array([[others], [limit]]), np.array([place]))
             gap = abs(ends[1] - ends[0]).item()
             growth[rows, place, 0] *= width / (width - gap) if gap < width else np.inf
-            table = None if encoder.ranks is None else encoder.ranks.tables.get(place)
+            table = encoder.scale_of(place)
             if table is not None and gap < width:
                 growth[rows, place, 1] += table.beyond_others(limit, others) - gap / (width - gap)
     return growth

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from sslart._data.ranks import RankScale
+from sslart._data.ranks import RankScale, RankTable
 from sslart._data.samples import Table, as_known_texts, is_category
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, column_ranges
 from sslart._utils.cache import CachesValues
@@ -134,15 +134,7 @@ class Encoder(CachesValues):
         return start._with_range(lower, upper)._without_constants()
 
     def with_columns(self, is_category: Sequence[bool], bounds: tuple[FloatArray, FloatArray] | None) -> Encoder:
-        """Return the encoder with further columns, known only by the user's limits.
-
-        Parameters
-        ----------
-        is_category : sequence of bool
-            Whether each new column is categorical.
-        bounds : (lower, upper) or None
-            Limits of all columns, new ones included; NaN where they are not known.
-        """
+        """Return the encoder with further columns, known only by the user's limits of all columns (NaN: none)."""
         first = self.n_columns
         numeric = [first + place for place, category in enumerate(is_category) if not category]
         categorical = {first + place for place, category in enumerate(is_category) if category}
@@ -163,7 +155,7 @@ class Encoder(CachesValues):
 
     def _covering_all(self, table: Table) -> Encoder:
         """Return the encoder widened to a table, with the constant features among its features."""
-        wider = self._with_constants._with_new_features(table)
+        wider = self.with_constants._with_new_features(table)
         matrix = wider.matrix(table)
         lowest, highest = column_ranges(matrix)
         return wider._with_range(np.fmin(wider.lower, lowest), np.fmax(wider.upper, highest))
@@ -226,7 +218,7 @@ class Encoder(CachesValues):
         )
 
     @property
-    def _with_constants(self) -> Encoder:
+    def with_constants(self) -> Encoder:
         """The encoder with the constant features among its features."""
         return self._whole if self.constant else self
 
@@ -284,7 +276,7 @@ class Encoder(CachesValues):
 
     def range_of(self, column: int) -> tuple[float, float]:
         """Return the range of a numeric column; (inf, -inf) where it has no value yet."""
-        whole = self._with_constants
+        whole = self.with_constants
         place = whole.features.index(Feature(column))
         return whole.lower.item(place), whole.upper.item(place)
 
@@ -344,6 +336,10 @@ class Encoder(CachesValues):
         """Return values of all features or of some, in the user's units, on their scales: positions where by rank."""
         return matrix if self.ranks is None else self.ranks.positions(matrix, features)
 
+    def scale_of(self, place: int) -> RankTable | None:
+        """Return the table of a coded feature that is scaled by rank."""
+        return None if self.ranks is None else self.ranks.tables.get(place)
+
     @cached_property
     def ends(self) -> tuple[FloatArray, FloatArray]:
         """The range of each feature on its scale: coded values are parts of the way from one end to the other."""
@@ -381,7 +377,7 @@ class Encoder(CachesValues):
         """Return True if a table has no new category, no newly decided column, and no new value of a constant."""
         if not (self.constant or self.undecided or table.categories):
             return True
-        known = self._with_constants
+        known = self.with_constants
         if known._with_new_features(table) is not known:
             return False
         return not (self._constants_in(table) == 0).any()
@@ -414,7 +410,7 @@ class Encoder(CachesValues):
         return Table(table.values[:, kept], categories)
 
     def _rows_that_widen(self, table: Table) -> set[int]:
-        before = self._with_constants
+        before = self.with_constants
         full = before._with_new_features(table)
         rows = {table.first_row_with(*feature) for feature in set(full.features).difference(before.features)}
         matrix = full.matrix(table)
