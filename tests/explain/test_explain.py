@@ -221,7 +221,7 @@ def test_the_search_for_counterfactuals_predicts_a_bounded_number_of_batches(blo
             sizes.append(len(table))
             super().__init__(view, table)
 
-    monkeypatch.setattr("sslart.explain._explainer.PredictionBatch", CountedBatch)
+    monkeypatch.setattr("sslart.explain._explanation.PredictionBatch", CountedBatch)
     assert explain(model, X)[0].counterfactual is not None
     assert len(sizes) <= 25
     assert sizes

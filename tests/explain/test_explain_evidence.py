@@ -356,7 +356,7 @@ def test_a_model_that_is_not_sure_says_so(mapping: str, n_members: int | None, h
 
 
 def test_a_probability_just_below_the_limit_is_told_apart_from_it() -> None:
-    from sslart.explain._text.explanation import low_probability_text
+    from sslart.explain._text import low_probability_text
 
     assert low_probability_text(0.55, 0.6) == "the highest probability, 0.55, is below 0.6"
     assert low_probability_text(0.5999, 0.6) == "the highest probability, 0.5999, is below 0.6"

@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
 from sslart._mapping.model_view import view_of
 from sslart.explain import contributions_of
-from sslart.explain._score_contributions import background
+from sslart.explain._contributions import background
 
 
 def few(y: np.ndarray, step: int) -> np.ndarray:

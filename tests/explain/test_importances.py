@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
 from sslart._mapping.model_view import view_of
 from sslart.explain import FeatureImportances, importances_of
-from sslart.explain._score_contributions import background
+from sslart.explain._contributions import background
 
 
 def few(y: np.ndarray, step: int) -> np.ndarray:
@@ -196,6 +196,6 @@ def test_where_trees_are_large_fewer_samples_stand_for_all(monkeypatch: pytest.M
     X, y = load_iris(return_X_y=True)
     model = SSLART(mapping="evidence", families="trees", random_state=0).fit(X, y)
     assert model.feature_importances().n_samples == 500
-    monkeypatch.setattr("sslart.explain._score_contributions.MAX_VISITED", 1)
+    monkeypatch.setattr("sslart.explain._contributions.MAX_VISITED", 1)
     again = SSLART(mapping="evidence", families="trees", random_state=0).fit(X, y)
     assert again.feature_importances().n_samples == 100

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -300,11 +301,12 @@ class Encoder(CachesValues):
                 positions[column][category] = position
         for column, of_category in positions.items():
             values = table.categories[column]
-            found = np.array([of_category.get(value, -1) for value in values], dtype=np.int64)
+            place_of = {**of_category, None: -2}
+            found = np.fromiter(map(place_of.get, values.tolist(), repeat(-1)), np.int64, len(values))
             rows = np.flatnonzero(found >= 0)
             matrix[rows, found[rows]] = 1.0
-            missing = [row for row, value in enumerate(values) if value is None]
-            if missing:
+            missing = np.flatnonzero(found == -2)
+            if len(missing):
                 matrix[np.ix_(missing, list(of_category.values()))] = np.nan
         return matrix
 

@@ -46,18 +46,11 @@ def cost_matrix(
 ) -> FloatArray | None:
     """Return `decision_costs` as a matrix, true × predicted in the order of the classes; None where there are none.
 
-    Parameters
-    ----------
-    owner : str
-        Name of the estimator, for errors.
-    given : array-like of shape (n_classes, n_classes), dict from (true, predicted) to cost, "balanced" or None
-        In a dict, wrong predictions that it does not name cost 1, and right ones 0. With "balanced", the wrong
-        predictions of all samples of a class cost the same in sum for every class. Each class counts one label more
-        than it has: of few labels, the share of a rare class is not known well, and probabilities are careful.
-    classes : array
-        Sorted.
-    counts : callable or None
-        Returns how many labelled samples of each class were learnt. None: one of each, where costs are only checked.
+    `owner`: name of the estimator, for errors; `given` (n_classes, n_classes): in a dict, wrong predictions that it
+    does not name cost 1, and right ones 0. With "balanced", the wrong predictions of all samples of a class cost the
+    same in sum for every class. Each class counts one label more than it has: of few labels, the share of a rare class
+    is not known well, and probabilities are careful; `classes`: sorted; `counts`: returns how many labelled samples of
+    each class were learnt. None: one of each, where costs are only checked.
     """
     check_costs(owner, given)
     if given is None:
@@ -135,18 +128,10 @@ def _listed(classes: NDArray[Any]) -> str:
 
 @dataclass(frozen=True)
 class ErrorLevels:
-    """The largest share of wrong predictions among the answered, in all or by predicted class.
+    """The largest share of wrong predictions among the answered, in all or by predicted class."""
 
-    Attributes
-    ----------
-    overall : float or None
-        For all predictions together.
-    by_class : tuple of (class index, float)
-        For the predictions of some classes, each class by itself.
-    """
-
-    overall: float | None
-    by_class: tuple[tuple[int, float], ...] = ()
+    overall: float | None  # for all predictions together
+    by_class: tuple[tuple[int, float], ...] = ()  # for the predictions of some classes, each class by itself
 
     def of_class(self, index: int) -> float | None:
         """Return the level that holds for predictions of a class; None where there is none."""

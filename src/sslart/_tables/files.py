@@ -18,6 +18,7 @@ from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
+from sslart._tables import arrow, pandas
 from sslart._tables.cells import check_unique, header, header_cells, labels
 from sslart._tables.limits import ARROW_FILE, MAX_LINE_BYTES, check_cells, check_packed, check_sheets, check_width
 from sslart._tables.text import Utf8Text, first_row, whole_rows
@@ -37,11 +38,6 @@ _STARTS = {
     OLD_EXCEL: "Excel",
 }
 _NAMES = {".parquet": "Parquet", ".pq": "Parquet", ".xlsx": "Excel", ".xls": "Excel"}
-
-
-def pandas() -> Any:
-    """Return pandas, or raise an error with the command that installs it."""
-    return optional("pandas", "cli")
 
 
 class Piece(NamedTuple):
@@ -164,11 +160,6 @@ def kind_of(file: BinaryIO, source: str = "") -> str:
     file.seek(0)
     by_name = _NAMES.get(Path(source).suffix.lower(), "")
     return next((kind for mark, kind in _STARTS.items() if start.startswith(mark)), by_name)
-
-
-def arrow(name: str) -> Any:
-    """Return a module of pyarrow, such as ".csv", or raise an error with the command that installs it."""
-    return optional(f"pyarrow{name}", "cli")
 
 
 def _read_text(file: BinaryIO, name: str, encoding: str | None) -> Iterator[Piece]:

@@ -14,9 +14,9 @@ from sslart._art.novelty import FALSE_ALARMS
 from sslart._data.samples import Table
 from sslart._mapping.decision_rules import Costs, cost_matrix, error_levels
 from sslart._mapping.model_view import PredictionBatch, view_of
-from sslart._tables import cells
+from sslart._tables import arrow, cells, pandas
 from sslart._tables.columns import blank_rows, check_columns, check_learnt_columns, learnt_columns, samples_for
-from sslart._tables.files import Piece, arrow, pandas
+from sslart._tables.files import Piece
 from sslart._utils.validation import check_number
 from sslart.cli._table_writer import TEXTS, Style, prediction_types, written
 from sslart.rules._box_extraction import NO_RULE, RuleNumbers
@@ -168,7 +168,7 @@ def frame_predictor(model: Any, predict: RowPredictor, data: str) -> Callable[[A
     def predicted(frame: Any) -> Any:
         check_learnt_columns(model, frame.columns, data)
         blank = blank_rows(frame, learnt_columns(model) or frame.columns, data)
-        predictions = predict(samples_for(model, frame[~blank], data))
+        predictions = predict(samples_for(model, frame[~blank] if blank.any() else frame, data))
         return with_blank_rows(predictions, ~blank) if blank.any() else predictions
 
     return predicted

@@ -10,7 +10,7 @@ from datetime import date, time, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sslart._tables.files import arrow
+from sslart._tables import arrow
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
 from sslart._utils.optional import install_command, optional

@@ -14,7 +14,7 @@ import typer
 
 import sslart
 from sslart._mapping.model_view import ModelView, view_of
-from sslart._tables import cells
+from sslart._tables import cells, pandas
 from sslart._tables.cells import plain
 from sslart._tables.columns import (
     blank_rows,
@@ -26,7 +26,7 @@ from sslart._tables.columns import (
     samples_for,
     split_names,
 )
-from sslart._tables.files import pandas, read_table
+from sslart._tables.files import read_table
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
 from sslart._utils.text import listed, plural, printable, printable_lines

@@ -51,7 +51,7 @@ from sslart.cli._seen_rows import LearntRows, keys_of
 from sslart.cli.service.connection import ServerOption, TokenOption, connected, refuse
 from sslart.cli.service.fitting import fit_on_server
 from sslart.estimators._fitted import take_day_first
-from sslart.explain._text.importances import rows
+from sslart.explain._importances import rows
 
 OUT = "model.sslart"
 VIGILANCE = 0.9

@@ -17,9 +17,9 @@ import typer
 
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
-from sslart._tables import cells, files
+from sslart._tables import arrow, cells, files
 from sslart._tables.columns import check_columns, samples_for
-from sslart._tables.files import BYTES_PER_PIECE, arrow, read_pieces
+from sslart._tables.files import BYTES_PER_PIECE, read_pieces
 from sslart._tables.text import Utf8Text, rows_in, whole_rows, with_cell
 from sslart._utils.files import STANDARD, FileIdentity, write_atomically
 from sslart._utils.intervals import Estimate

@@ -15,6 +15,7 @@ import typer
 from sslart._art.novelty import FALSE_ALARMS
 from sslart._data.samples import Table
 from sslart._drift.monitor import PredictedDrift
+from sslart._tables import pandas
 from sslart._tables.columns import (
     check_columns,
     check_learnt_columns,
@@ -23,7 +24,6 @@ from sslart._tables.columns import (
     learnt_columns,
     samples_for,
 )
-from sslart._tables.files import pandas
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
 from sslart._utils.text import json_text, listed, plural

@@ -22,6 +22,8 @@ from sslart.merging.partitions import (
 )
 
 dask: Any = optional("dask", "dask")
+arrays: Any = optional("dask.array", "dask")
+frames: Any = optional("dask.dataframe", "dask")
 
 FAN_IN = 4  # results that one task puts together
 RETRIES = 2  # of a task that fails, such as where a file cannot be read for a moment
@@ -85,11 +87,6 @@ def sent(value: Any, what: str) -> Any:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph")
         return client.persist(task)
-
-
-dask: Any = optional("dask", "dask")
-arrays: Any = optional("dask.array", "dask")
-frames: Any = optional("dask.dataframe", "dask")
 
 
 class Part(NamedTuple):

@@ -5,16 +5,13 @@ from typing import TYPE_CHECKING
 from sslart._utils.optional import lazy_names
 
 if TYPE_CHECKING:
-    from sslart.explain._contributions import Contribution, Evidence
+    from sslart.explain._boxes import Box, FeatureMatch, SearchStep
+    from sslart.explain._contributions import Contribution, Evidence, FeatureContributions, contributions_of
     from sslart.explain._counterfactuals.changes import Change, Counterfactual
     from sslart.explain._counterfactuals.results import Counterfactuals
     from sslart.explain._counterfactuals.what_if import counterfactuals_of
-    from sslart.explain._explainer import explain
-    from sslart.explain._explanation import Advice, Explanation, Novelty, Vote
-    from sslart.explain._feature_contributions import FeatureContributions, contributions_of
+    from sslart.explain._explanation import Advice, Explanation, Novelty, Vote, explain
     from sslart.explain._importances import FeatureImportances, importances_of
-    from sslart.explain._match import Box, FeatureMatch
-    from sslart.explain._search_path import SearchStep
 
 __all__ = [
     "Advice",
@@ -46,17 +43,17 @@ __getattr__ = lazy_names(
         "counterfactuals_of": "sslart.explain._counterfactuals.what_if",
         "Evidence": "sslart.explain._contributions",
         "Contribution": "sslart.explain._contributions",
-        "explain": "sslart.explain._explainer",
+        "explain": "sslart.explain._explanation",
         "Advice": "sslart.explain._explanation",
         "Explanation": "sslart.explain._explanation",
         "Novelty": "sslart.explain._explanation",
         "Vote": "sslart.explain._explanation",
-        "FeatureContributions": "sslart.explain._feature_contributions",
-        "contributions_of": "sslart.explain._feature_contributions",
+        "FeatureContributions": "sslart.explain._contributions",
+        "contributions_of": "sslart.explain._contributions",
         "FeatureImportances": "sslart.explain._importances",
         "importances_of": "sslart.explain._importances",
-        "Box": "sslart.explain._match",
-        "FeatureMatch": "sslart.explain._match",
-        "SearchStep": "sslart.explain._search_path",
+        "Box": "sslart.explain._boxes",
+        "FeatureMatch": "sslart.explain._boxes",
+        "SearchStep": "sslart.explain._boxes",
     },
 )

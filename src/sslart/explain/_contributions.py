@@ -1,16 +1,377 @@
-"""The contributions of features to the score of one class against another, as data."""
+"""Contributions of features to class scores: exact Shapley values, as arrays and as terms of one class margin."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+from scipy.stats import rankdata
 
+from sslart._art.geometry import centres
+from sslart._data.labels import UNLABELLED, ClassTable, check_has_label
+from sslart._data.ranks import GRID
 from sslart._data.samples import Table
-from sslart._utils.arrays import FloatArray, IntArray
-from sslart.explain._match import Class, Value
+from sslart._mapping.evidence.families import TreeTerm
+from sslart._mapping.evidence.readout import Readout, ScoreParts
+from sslart._mapping.model_view import MemberView, ModelView, PredictionBatch, view_of
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.optional import optional
+from sslart._utils.validation import check_option
+from sslart.explain._boxes import Class, MemberProbe, Value
+
+MIN_BACKGROUND, MAX_BACKGROUND = 100, 500  # samples
+MAX_VISITED = 60_000_000  # values of leaves of trees, of all samples of the background together
+PANEL_POINTS, PANEL_WEIGHTS = np.polynomial.legendre.leggauss(8)
+PANEL_CHANGE = 4.0  # by how much an exponent may change within a panel of the integral
+MAX_PANELS = 64
+Divide = Callable[[MemberView, FloatArray, int], ScoreParts]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreContributions:
+    """Additive decomposition of scores: `base + by_column.sum(axis=1) + of_graph` is `scores`.
+
+    Attributes
+    ----------
+    base : array of shape (n_samples, n_classes)
+        The scores that contributions start from; -inf for classes not learnt yet.
+    by_column : array of shape (n_samples, n_columns, n_classes)
+    of_graph : array of shape (n_samples, n_classes)
+    scores : array of shape (n_samples, n_classes)
+    """
+
+    base: FloatArray
+    by_column: FloatArray
+    of_graph: FloatArray
+    scores: FloatArray
+
+
+def score_contributions(
+    view: ModelView, coded: Sequence[FloatArray], *, to_average: bool = True, voted: BoolArray | None = None
+) -> ScoreContributions:
+    """Divide the scores of samples among the columns.
+
+    Parameters
+    ----------
+    view : ModelView
+        With evidence mapping.
+    coded : sequence of arrays
+        The samples as the evidence of each member codes them.
+    to_average : bool
+        Whether to compare with the average over what was learnt, or with a sample of which no value is known.
+    voted : array of shape (n_members, n_samples), or None
+        Which members of an ensemble vote; None: all of them.
+    """
+    n_columns = len(view.feature_names)
+    members = [member.at_choice for member in view.members]
+    if not view.is_ensemble:
+        (member,), (own,) = members, coded
+        return _of_member(member, own, n_columns, to_average=to_average)
+    weights = view.vote_weights
+    assert weights is not None
+    shape = len(coded[0]), len(view.classes)
+    base, of_graph, scores = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    by_column = np.zeros((shape[0], n_columns, shape[1]))
+    for number, (member, own) in enumerate(zip(members, coded, strict=True)):
+        votes = weights[number] * (np.ones(shape[0]) if voted is None else voted[number])[:, None]
+        parts = _compared(member, own, n_columns, _parts_of_probabilities, to_average=to_average)
+        base += votes * parts.base
+        by_column += votes[:, None] * parts.by_column
+        of_graph += votes * parts.of_graph
+        scores += votes * member.evidence_proba(own)
+    return ScoreContributions(base, by_column, of_graph, scores)
+
+
+def _of_member(member: MemberView, coded: FloatArray, n_columns: int, *, to_average: bool) -> ScoreContributions:
+    parts = _compared(member, coded, n_columns, _parts_of_scores, to_average=to_average)
+    base = member.class_table.with_unseen(parts.base[None], fill=-np.inf)
+    return ScoreContributions(
+        np.repeat(base, len(coded), axis=0),
+        _every_class(member.class_table, parts.by_column),
+        member.class_table.with_unseen(parts.of_graph),
+        member.scores(coded),
+    )
+
+
+def _every_class(table: ClassTable, values: FloatArray) -> FloatArray:
+    return table.with_unseen(values.reshape(-1, values.shape[2])).reshape(*values.shape[:2], -1)
+
+
+def _compared(member: MemberView, coded: FloatArray, n_columns: int, divide: Divide, *, to_average: bool) -> ScoreParts:
+    """Divide the scores of one network among columns; with `to_average`, relative to the background mean."""
+    parts = divide(member, coded, n_columns)
+    if not to_average:
+        return parts
+
+    def mean_of_background() -> ScoreParts:
+        points = background(member)
+        is_divided = np.array_equal(coded, points, equal_nan=True)  # as for the importances of the boxes
+        return _mean(parts if is_divided else divide(member, points, n_columns))
+
+    average = member.network.get_or_compute(("average parts", divide, member.readout, n_columns), mean_of_background)
+    return ScoreParts(
+        parts.base + average.by_column.sum(axis=0) + average.of_graph,
+        parts.by_column - average.by_column,
+        parts.of_graph - average.of_graph,
+    )
+
+
+def _mean(parts: ScoreParts) -> ScoreParts:
+    return ScoreParts(parts.base, parts.by_column.mean(axis=0), parts.of_graph.mean(axis=0))
+
+
+def _parts_of_scores(member: MemberView, coded: FloatArray, n_columns: int) -> ScoreParts:
+    """Divide the scores of one network, for the classes that it has learnt."""
+    columns: IntArray = np.array([feature.column for feature in member.encoder.features], dtype=np.int64)
+    return _readout_of(member).contributions(coded, columns, n_columns, member.n_jobs)
+
+
+def _readout_of(member: MemberView) -> Readout:
+    assert member.readout is not None
+    return member.readout
+
+
+def background(member: MemberView) -> FloatArray:
+    """Return coded samples that stand for all that were learnt: points in the boxes, in proportion to their samples.
+
+    Not their centres: in a wide box most samples are far from it. Of the categories that a box holds, a point has one.
+    """
+    lower, upper = member.boxes_of(background_boxes(member))
+    random = np.random.default_rng(0)
+    points = np.where(lower <= upper, lower + (upper - lower) * random.random(lower.shape), np.nan)
+    points = np.rint(points * GRID) / GRID  # as samples are encoded
+    features = member.encoder.features
+    for column in member.encoder.categorical:
+        places = [place for place, feature in enumerate(features) if feature.column == column]
+        if not places:
+            continue
+        held = (lower[:, places] <= upper[:, places]) & (upper[:, places] > 0)
+        chosen = (random.random(held.shape) * held).argmax(axis=1)
+        one_hot = (np.arange(len(places)) == chosen[:, None]).astype(np.float64)
+        points[:, places] = np.where(held.any(axis=1, keepdims=True), one_hot, np.nan)
+    return points
+
+
+def background_boxes(member: MemberView) -> IntArray:
+    """Return boxes that stand for all samples learnt, each as often as its share of them demands."""
+    support = np.cumsum(member.support, dtype=np.float64)
+    n = _n_background(member)
+    evenly = (np.arange(n) + 0.5) / n
+    return np.asarray(np.searchsorted(support, evenly * support[-1]))
+
+
+def _n_background(member: MemberView) -> int:
+    """Return the number of background samples: fewer where trees with many leaves make each one costly."""
+    terms = () if member.readout is None else member.readout.terms
+    n_values = sum(term.forest.values.size for term in terms if isinstance(term, TreeTerm))
+    return int(np.clip(MAX_VISITED // max(n_values, 1), MIN_BACKGROUND, MAX_BACKGROUND))
+
+
+def _parts_of_probabilities(member: MemberView, coded: FloatArray, n_columns: int) -> ScoreParts:
+    """Divide the probabilities of one network, for all classes.
+
+    All parts of the scores grow together from nothing to what they are; each gets what it adds to the probabilities on
+    the way (the value of Aumann and Shapley). These sum to the difference of the probabilities, and are proportional to
+    the parts of the scores where there are two classes.
+    """
+    parts = _parts_of_scores(member, coded, n_columns)
+    readout, table = _readout_of(member), member.class_table
+    every = np.concatenate([parts.by_column, parts.of_graph[:, None]], axis=1)
+    mean_share, mean_product = _along_the_way(readout, parts.base, every.sum(axis=1))
+    gain = mean_share[:, None] * every - np.einsum("sck,sfk->sfc", mean_product, every)
+    gain *= readout.inverse_temperature * (1.0 - readout.smoothing)
+    base = table.with_unseen(readout.probabilities(parts.base[None]))[0]
+    gain = _every_class(table, gain)
+    return ScoreParts(base, gain[:, :-1], gain[:, -1])
+
+
+def _along_the_way(readout: Readout, start: FloatArray, way: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean share of each class, and of the product of each two, from one score to another.
+
+    `way` is the difference of the scores of each sample, shape (n_samples, n_classes).
+    """
+    n, n_classes = way.shape
+    shares, products = np.zeros((n, n_classes)), np.zeros((n, n_classes, n_classes))
+    steepest = readout.inverse_temperature * float(np.ptp(way, axis=1).max(initial=0.0))
+    n_panels = min(max(int(np.ceil(steepest / PANEL_CHANGE)), 1), MAX_PANELS)
+    for panel in range(n_panels):
+        for point, weight in zip(PANEL_POINTS, PANEL_WEIGHTS, strict=True):
+            exponents = readout.inverse_temperature * (start + (panel + (point + 1) / 2) / n_panels * way)
+            own = np.exp(exponents - exponents.max(axis=1, keepdims=True))
+            own /= own.sum(axis=1, keepdims=True)
+            shares += weight / (2 * n_panels) * own
+            products += weight / (2 * n_panels) * own[:, :, None] * own[:, None]
+    return shares, products
+
+
+AVERAGE, NOTHING = "average", "nothing"
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureContributions:
+    """Contributions of each feature of each sample to the score of each class.
+
+    `base + values.sum(axis=1) + graph` is `scores`, for every sample and class.
+
+    Attributes
+    ----------
+    values : array of shape (n_samples, n_features, n_classes)
+        The Shapley value of each feature; that of a categorical feature is one value for the whole column.
+    base : array of shape (n_classes,)
+        The scores that contributions start from: those of an average sample, or of a sample without any value.
+    graph : array of shape (n_samples, n_classes)
+        What the graph of boxes adds, which is not divided among features; 0 where the model has no such part.
+    scores : array of shape (n_samples, n_classes)
+        The scores of the model. The class of the highest score is the prediction, unless the model abstains. Those of
+        an ensemble are the sums of the probabilities by its members, each times the weight of its vote.
+    classes : array of shape (n_classes,)
+    feature_names : list of str
+    data : array of shape (n_samples, n_features)
+        The samples, NaN or None where missing.
+    """
+
+    values: FloatArray
+    base: FloatArray
+    graph: FloatArray
+    scores: FloatArray
+    classes: NDArray[Any]
+    feature_names: list[str]
+    data: NDArray[Any]
+
+    def to_shap(self) -> Any:
+        """Return the contributions as a `shap.Explanation`, so that the plots of shap show them.
+
+        The graph of boxes, where the model has that part, is its last feature. Needs the extra `shap`.
+        """
+        shap = optional("shap", "shap")
+        values, names, data = self.values, self.feature_names, self.data
+        if self.graph.any():
+            values = np.concatenate([values, self.graph[:, None]], axis=1)
+            names = [*names, "graph of boxes"]
+            data = np.concatenate([data, np.full((len(data), 1), np.nan).astype(data.dtype)], axis=1)
+        base = np.tile(self.base, (len(values), 1))
+        return shap.Explanation(values, base, data, feature_names=names, output_names=self.classes.tolist())
+
+
+def contributions_of(model: Any, X: Any, reference: str = AVERAGE) -> FeatureContributions:
+    """Divide the scores of samples among their features.
+
+    Parameters
+    ----------
+    model : AutoSSLART, or SSLART or WESSLART with mapping="evidence"
+        A fitted classifier. It is not changed.
+    X : array-like of shape (n_samples, n_features)
+        Raw features; NaN where a value is missing.
+    reference : {"average", "nothing"}, default="average"
+        What a sample is compared with: the average over what was learnt, or a sample of which no value is known.
+
+    Returns
+    -------
+    FeatureContributions
+
+    Notes
+    -----
+    A model with evidence mapping has a score for every subset of the features: a missing value adds no distance to any
+    box. The contribution of a feature is its Shapley value in that game, computed exactly. With reference="average",
+    the mean contribution over samples drawn from the boxes is subtracted from it.
+
+    The score of an ensemble is a sum of probabilities, which are not additive in the features. Within each member, the
+    contributions to its scores are carried over to its probabilities: all grow together from nothing to what they are,
+    and each gets what it adds to the probability on the way (the value of Aumann and Shapley). With two classes, this
+    divides the change of the probability in proportion to the contributions. All members vote here, whatever
+    `search_depth` is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sslart import AutoSSLART
+    >>> from sslart.explain import contributions_of
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = AutoSSLART(random_state=0).fit(X, np.where(np.arange(150) % 10 == 0, y, -1))
+    >>> parts = contributions_of(model, X[:2])
+    >>> parts.values.shape
+    (2, 4, 3)
+    >>> bool(np.allclose(parts.base + parts.values.sum(axis=1) + parts.graph, parts.scores, atol=1e-5))
+    True
+    """
+    view = view_of(model, "a fitted AutoSSLART, or SSLART or WESSLART with mapping='evidence'")
+    check_option("contributions", "reference", reference, (AVERAGE, NOTHING))
+    return contributions_in(view, view.read(X), reference)
+
+
+def contributions_in(view: ModelView, table: Table, reference: str = AVERAGE) -> FeatureContributions:
+    """Divide the scores of samples that have been read; see `contributions_of`."""
+    check_has_label(view.class_table)
+    if not view.uses_evidence:
+        raise ValueError(
+            f"Contributions of features are those of evidence mapping; this {view.name} predicts by single boxes. "
+            "explain(X) names the box behind each prediction, and AutoSSLART or mapping='evidence' has contributions."
+        )
+    coded = [member.at_choice.encode(table) for member in view.members]
+    parts = score_contributions(view, coded, to_average=reference == AVERAGE)
+    return FeatureContributions(
+        parts.by_column,
+        parts.base[0],
+        parts.of_graph,
+        parts.scores,
+        view.classes,
+        view.feature_names,
+        _data_of(table),
+    )
+
+
+def _data_of(table: Table) -> NDArray[Any]:
+    if not table.categories:
+        return table.values.copy()
+    data = table.values.astype(object)
+    for column, values in table.categories.items():
+        data[:, column] = values
+    return data
+
+
+MIN_CORRELATION = 0.8
+
+
+def feature_groups(member: MemberView, n_columns: int) -> IntArray:
+    """Return the group of each column: numeric columns with pairwise high rank correlation share a group.
+
+    The correlation is that of the centres of the boxes, each counted as often as the box has learnt samples. A column
+    of categories is a group of its own.
+    """
+    return member.network.get_or_compute(("feature groups", n_columns), lambda: _grouped(member, n_columns))
+
+
+def _grouped(member: MemberView, n_columns: int) -> IntArray:
+    numeric = member.encoder.numeric
+    groups = np.arange(n_columns)
+    if len(numeric) > 1:
+        strength = np.abs(_rank_correlations(member, len(numeric)))
+        np.fill_diagonal(strength, 1.0)
+        tree = linkage(squareform(np.maximum(1.0 - strength, 0.0), checks=False), "complete")
+        own = fcluster(tree, 1.0 - MIN_CORRELATION, "distance")
+        first = {group: numeric[position] for position, group in reversed(list(enumerate(own.tolist())))}
+        groups[numeric] = [first[group] for group in own.tolist()]
+    return groups
+
+
+def _rank_correlations(member: MemberView, n_numeric: int) -> FloatArray:
+    middles = centres(*member.boxes_of(background_boxes(member)))[:, :n_numeric]  # numeric features come first
+    ranks = rankdata(middles, axis=0, nan_policy="omit")
+    known = np.isfinite(ranks)
+    means = np.where(known, ranks, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    away = np.where(known, ranks - means, 0.0)
+    covariances = away.T @ away
+    spread = np.sqrt(np.diag(covariances))
+    spread[spread == 0] = np.inf  # constant columns go with nothing
+    return np.asarray(covariances / spread / spread[:, None])
+
 
 FEATURES, GRAPH = "features", "graph"
 USUAL_LINES = 8  # more contributions are shown only where the sum would else have another sign than the margin
@@ -191,3 +552,67 @@ class EvidenceTable:
 
 def _or_none(value: float) -> float | None:
     return None if value != value else value
+
+
+def attribute(
+    view: ModelView, table: Table, batch: PredictionBatch, predicted: IntArray, voted: BoolArray | None
+) -> EvidenceTable:
+    """Return the contributions to the scores of samples, of the predicted class against the next.
+
+    Parameters
+    ----------
+    view : ModelView
+        With evidence mapping.
+    table : Table
+    batch : PredictionBatch
+        What the model predicts for the table.
+    predicted : array of int
+        Class index that the contributions count for.
+    voted : array of shape (n_members, n_samples), or None
+        Which members of an ensemble vote; None: all of them.
+    """
+    parts = score_contributions(view, batch.scored, voted=voted)
+    second = _runners_up(view, parts.scores, predicted)
+    return EvidenceTable(
+        table,
+        view.feature_names,
+        view.classes.tolist(),
+        feature_groups(view.members[0], len(view.feature_names)),
+        predicted,
+        second,
+        _difference(parts.base, predicted, second),
+        _difference(parts.scores, predicted, second),
+        _difference(parts.of_graph, predicted, second),
+        _difference(np.moveaxis(parts.by_column, 2, 1), predicted, second),
+        batch.proba(),
+    )
+
+
+def predictions_at_centres(view: ModelView, probe: MemberProbe) -> IntArray:
+    """Return the class index that the network predicts in the middle of each box."""
+    member, readout = probe.member, probe.member.readout
+    assert readout is not None
+
+    def predicted() -> IntArray:
+        return view.class_by(member.evidence_proba(member.coded_at_choice(centres(*member.boxes))))
+
+    costs = None if view.decision_costs is None else view.decision_costs.tobytes()
+    return member.network.get_or_compute(("predictions at centres", readout, costs), predicted)
+
+
+def _runners_up(view: ModelView, scores: FloatArray, predicted: IntArray) -> IntArray:
+    """Return the class index of the next highest score, -1 where only one class was learnt."""
+    learnt = view.class_table.sorted_codes()
+    if len(learnt) == 1:
+        return np.full(len(scores), UNLABELLED)
+    others = np.full(scores.shape, -np.inf)
+    others[:, learnt] = scores[:, learnt]
+    others[np.arange(len(scores)), predicted] = -np.inf
+    return np.asarray(others.argmax(axis=1))
+
+
+def _difference(values: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
+    """Return the values of one class minus those of another (-1 for none); classes are the second axis."""
+    padded = np.concatenate([values, np.zeros_like(values[:, :1])], axis=1)
+    each = np.arange(len(values))
+    return np.asarray(padded[each, first] - padded[each, second])

@@ -15,7 +15,7 @@ from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.optional import optional
 from sslart._utils.text import list_text, number_text, plural
 from sslart.explain import FeatureContributions, FeatureImportances, contributions_of, importances_of
-from sslart.explain._text.importances import CLEAR
+from sslart.explain._importances import CLEAR
 from sslart.plotting import _base as draw
 from sslart.plotting._base import Display, at_least_one
 

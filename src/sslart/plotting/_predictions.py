@@ -13,7 +13,7 @@ from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.optional import optional
 from sslart._utils.text import list_text, plural
 from sslart.explain import Box, Contribution, Evidence, Explanation, FeatureMatch, Vote, explain
-from sslart.explain._text.boxes import short_position_text, side_text
+from sslart.explain._text import short_position_text, side_text
 from sslart.plotting import _base as draw
 from sslart.plotting._base import Display, an_explanation, at_least_one, one_sample, prediction_title
 

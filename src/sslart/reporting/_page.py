@@ -20,7 +20,7 @@ from sslart._utils.text import count_text, number_text, plural, printable
 from sslart._utils.validation import check_whole
 from sslart.plotting._base import style
 from sslart.reporting._pictures import pictures_of
-from sslart.reporting._samples import SampleNames, chosen_rows, rule_lines, rule_numbers, sample_lines, states_of
+from sslart.reporting._samples import chosen_rows, rule_lines, rule_numbers, sample_lines, states_of
 from sslart.reporting._summary import (
     Observed,
     confidence_of,
@@ -122,7 +122,7 @@ def report(
     curve = curve_of(observed)
     expected = more_labels(curve)
     rows = chosen_rows(states, n_samples)
-    samples = sample_lines(observed, X, rows, SampleNames(numbers, names), rule_numbers(shown))
+    samples = sample_lines(observed, X, rows, numbers, names, rule_numbers(shown))
     few_rules = model_rules(observed, X)
     important, n_less_important = importance_lines(observed, X)
     page = (
@@ -146,24 +146,35 @@ def report(
             few_rules=few_rules,
             important=important,
             n_less_important=n_less_important,
-            numbers={
-                **dataclasses.asdict(summary),
-                "confidence": dataclasses.asdict(confidence),
-                "left_out": of_labels and dataclasses.asdict(of_labels),
-                "own_labels": own_labels.to_dict(),
-                "guarantees": promised and dataclasses.asdict(promised),
-                "more_labels": expected and dataclasses.asdict(expected),
-                "few_rules": few_rules and dataclasses.asdict(few_rules),
-            },
+            numbers=plain_numbers(
+                {
+                    **summary,
+                    "confidence": confidence,
+                    "left_out": of_labels,
+                    "own_labels": own_labels.to_dict(),
+                    "guarantees": promised,
+                    "more_labels": expected,
+                    "few_rules": few_rules,
+                }
+            ),
             rules=rule_lines(shown, n_rules),
             n_rules=len(shown),
             pictures=pictures_of(observed, shown, X, y, curve),
             samples=samples,
-            state_counts={state: sum(state in one.states for one in samples) for state in STATES},
+            state_counts={state: sum(state in one["states"] for one in samples) for state in STATES},
         )
     )
     write_atomically(target, [page.encode()])
     return target
+
+
+def plain_numbers(value: Any) -> Any:
+    """Return numbers as JSON can hold them: shares and other dataclasses as dicts."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    if isinstance(value, dict):
+        return {name: plain_numbers(one) for name, one in value.items()}
+    return [plain_numbers(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def check_page_path(path: str | os.PathLike[str]) -> Path:

@@ -23,8 +23,8 @@ from starlette.routing import Route
 
 from sslart.client import Client, ServiceError
 from sslart.server._service import Options, run
-from sslart.server.api._access import Access
 from sslart.server.api._errors import ApiError
+from sslart.server.api._middleware import Access
 from sslart.server.models._settings import Limits
 
 MAX_TOKENS = 10  # of browsers: the oldest are revoked
@@ -33,6 +33,30 @@ USED = (
     "This address was used before, or is of an earlier start: start sslart studio again, and open the address that it "
     "prints."
 )
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "worker-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-cache",
+}
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".md": "text/plain; charset=utf-8",
+}
+START = "index.html"
+HOST = "127.0.0.1"
+PORT = 8708
+MAX_NAME = 60
+TABLE_TOKEN = f"{PREFIX}table"
+SECONDS_TO_START = 600.0
 
 
 class Sessions:
@@ -71,27 +95,6 @@ class Sessions:
 def new_code() -> str:
     """Return a random code."""
     return secrets.token_urlsafe(24)
-
-
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-    "worker-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-HEADERS = {
-    "content-security-policy": POLICY,
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "cache-control": "no-cache",
-}
-KINDS = {
-    ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".md": "text/plain; charset=utf-8",
-}
-START = "index.html"
 
 
 class Page(NamedTuple):
@@ -154,13 +157,6 @@ def _read(folder: Any, prefix: str) -> dict[str, Page]:
             content = entry.read_bytes()
             found[prefix + entry.name] = Page(content, KINDS[ending], f'"{sha256(content).hexdigest()[:32]}"')
     return found
-
-
-HOST = "127.0.0.1"
-PORT = 8708
-MAX_NAME = 60
-TABLE_TOKEN = f"{PREFIX}table"
-SECONDS_TO_START = 600.0
 
 
 @dataclass(frozen=True)

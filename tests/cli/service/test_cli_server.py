@@ -233,6 +233,6 @@ def test_what_does_not_work_is_named_with_the_cure(
 def test_a_service_that_is_not_there_is_an_error_with_the_cure(
     capsys: Captured, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sslart.client._flows.FIRST_PAUSE", 0.001)
+    monkeypatch.setattr("sslart.client._connection.FIRST_PAUSE", 0.001)
     assert main(["rules", "iris", "--server", "http://127.0.0.1:9"]) == 1
     assert "No answer from http://127.0.0.1:9" in capsys.readouterr().err

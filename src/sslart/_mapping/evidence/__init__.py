@@ -9,16 +9,9 @@ from sslart._utils.optional import lazy_names
 
 if TYPE_CHECKING:
     from sslart._mapping.evidence.families import FAMILY_NAMES
-    from sslart._mapping.evidence.label_reservoir import identities
     from sslart._mapping.evidence.mapping import EvidenceMapping
 
-__all__ = ["FAMILY_NAMES", "EvidenceMapping", "identities"]
+__all__ = ["FAMILY_NAMES", "EvidenceMapping"]
 
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "FAMILY_NAMES": "sslart._mapping.evidence.families",
-        "EvidenceMapping": "sslart._mapping.evidence.mapping",
-        "identities": "sslart._mapping.evidence.label_reservoir",
-    },
-)
+_MODULES = {"FAMILY_NAMES": "sslart._mapping.evidence.families", "EvidenceMapping": "sslart._mapping.evidence.mapping"}
+__getattr__ = lazy_names(__name__, _MODULES)

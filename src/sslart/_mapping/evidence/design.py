@@ -14,7 +14,7 @@ import numpy as np
 
 from sslart._data.ranks import GRID
 from sslart._mapping.evidence.duplicate_groups import LabelGroups, found_groups
-from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
+from sslart._mapping.evidence.settings import MANY_CLASSES, N_BLOCKS, NO_BLOCK
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray
 from sslart._utils.cache import CachesValues
 from sslart._utils.validation import require, saved_array
@@ -27,15 +27,9 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class RankScaler:
-    """The share of all samples at or below each value, per coded feature, straight between knots.
+    """The share of all samples at or below each value, per coded feature, straight between knots."""
 
-    Attributes
-    ----------
-    knots : tuple of (values, shares) or None
-        None for an indicator, and for a feature without spread: these stay as they are.
-    """
-
-    knots: tuple[Knots | None, ...]
+    knots: tuple[Knots | None, ...]  # None for an indicator, and for a feature without spread: these stay as they are
 
     @classmethod
     def of_boxes(cls, lower: FloatArray, upper: FloatArray, support: IntArray, indicator: BoolArray) -> RankScaler:
@@ -169,50 +163,25 @@ class BoxSet:
 
 @dataclass(frozen=True)
 class LabelledSet(CachesValues):
-    """Labelled samples and boxes.
+    """Labelled samples and boxes."""
 
-    Attributes
-    ----------
-    samples : array of shape (n_labels, n_features)
-        In the unit cube, NaN where missing.
-    classes : array of length n_labels
-        Class of each: an index into the classes learnt so far, sorted.
-    n_classes : int
-    boxes : BoxSet
-    indicator : array of bool, length n_features
-        Which features stand for a category.
-    seed : int
-    weights : array of length n_labels, or None
-        How much each sample counts in the regression; None: one each.
-    group_keys : array of int of length n_labels, or None
-        Samples of one key are left out together; 0 stands for no group.
-    class_weights : array of length n_classes, "balanced" or None
-        How much each class counts; balanced: in inverse proportion to the weights of its labels.
-    rows : array of int of length n_labels, or None
-        Which of the labels that are kept; None: all.
-    keys : array of uint64 of length n_labels, or None
-        Random keys of the samples, the same for copies; None: blocks are dealt out in the order of the labels.
-    block_of : array of int of length n_labels, or None
-        The block in which each label had part in a choice before, `NO_BLOCK` where it had none; None: no label had.
-    column_of : array of int of length n_features, or None
-        The column of the user that each feature stands for; None: each is its own.
-    given_groups : LabelGroups or None
-        Which labels are left out together; None: that follows from the samples and the keys of groups.
-    """
-
-    samples: FloatArray
-    classes: IntArray
+    samples: FloatArray  # (n_labels, n_features): in the unit cube, NaN where missing
+    classes: IntArray  # class of each: an index into the classes learnt so far, sorted
     n_classes: int
     boxes: BoxSet
-    indicator: BoolArray
+    indicator: BoolArray  # which features stand for a category
     seed: int
-    weights: FloatArray | None = None
-    group_keys: IntArray | None = None
+    weights: FloatArray | None = None  # how much each sample counts in the regression; None: one each
+    group_keys: IntArray | None = None  # samples of one key are left out together; 0 stands for no group
+    # how much each class counts; balanced: in inverse proportion to the weights of its labels
     class_weights: FloatArray | str | None = None
-    rows: IntArray | None = None
+    rows: IntArray | None = None  # which of the labels that are kept; None: all
+    # random keys of the samples, the same for copies; None: blocks are dealt out in the order of the labels
     keys: KeyArray | None = None
+    # the block in which each label had part in a choice before, `NO_BLOCK` where it had none; None: no label had
     block_of: IntArray | None = None
-    column_of: IntArray | None = None
+    column_of: IntArray | None = None  # the column of the user that each feature stands for; None: each is its own
+    # which labels are left out together; None: that follows from the samples and the keys of groups
     given_groups: LabelGroups | None = None
 
     @cached_property
@@ -283,6 +252,11 @@ class LabelledSet(CachesValues):
         return np.asarray(totals.sum() / (max((totals > 0).sum(), 1) * np.where(totals > 0, totals, np.inf)))
 
     @property
+    def has_many_classes(self) -> bool:
+        """True if there are so many classes that settings are chosen on a subset of them."""
+        return self.n_classes > MANY_CLASSES
+
+    @property
     def targets(self) -> FloatArray:
         """One-hot classes."""
         return np.eye(self.n_classes)[self.classes]
@@ -341,12 +315,7 @@ class LabelledSet(CachesValues):
 
 
 class DesignMatrices:
-    """A labelled set with cached values that its bases share.
-
-    Parameters
-    ----------
-    labelled : LabelledSet
-    """
+    """A labelled set with cached values that its bases share."""
 
     def __init__(self, labelled: LabelledSet) -> None:
         self.labelled, self.boxes = labelled, labelled.boxes

@@ -46,13 +46,8 @@ def near_copies(samples: FloatArray, classes: IntArray, indicator: BoolArray) ->
     features that are measured: samples of one category lie together without being copies, though copies agree in their
     categories. The time is O(n² D) for n labels of D features.
 
-    Parameters
-    ----------
-    samples : array of shape (n_labels, n_features)
-        In the unit cube, NaN where missing.
-    classes : array of length n_labels
-    indicator : array of bool, length n_features
-        Which features stand for a category.
+    `samples` (n_labels, n_features): in the unit cube, NaN where missing; `indicator`: which features stand for a
+    category.
     """
     alone = np.arange(len(samples))
     first, of_label = _distinct(samples)
@@ -162,17 +157,11 @@ def _share_of_items(items: IntArray, classes: IntArray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class LabelGroups(CachesValues):
-    """Groups of labelled samples that are left out jointly.
+    """Groups of labelled samples that are left out jointly."""
 
-    Attributes
-    ----------
-    of_label : array of int of length n_labels
-        The group of each label.
-    kind : {"single", "copies", "near copies", "given"}
-        What makes labels a group; given: by the user, and copies of what the user gave.
-    """
-
-    of_label: IntArray
+    of_label: IntArray  # the group of each label
+    # {"single", "copies", "near copies", "given"}: what makes labels a group; given: by the user, and copies of what
+    # the user gave
     kind: str = "single"
 
     @classmethod
@@ -244,15 +233,8 @@ class LabelGroups(CachesValues):
 def found_groups(samples: FloatArray, classes: IntArray, indicator: BoolArray, keys: IntArray | None) -> LabelGroups:
     """Return the groups to leave out: the user's groups and copies if groups are given, else near copies.
 
-    Parameters
-    ----------
-    samples : array of shape (n_labels, n_features)
-        In the unit cube, NaN where missing.
-    classes : array of length n_labels
-    indicator : array of bool, length n_features
-        Which features stand for a category.
-    keys : array of int of length n_labels, or None
-        Samples of one key are one group of the user's; 0 stands for no group.
+    `samples` (n_labels, n_features): in the unit cube, NaN where missing; `indicator`: which features stand for a
+    category; `keys`: samples of one key are one group of the user's; 0 stands for no group.
     """
     copies = LabelGroups.of_copies(samples, classes)
     if keys is not None and keys.any():

@@ -19,17 +19,16 @@ from sslart._mapping.evidence.basis import (
     MAX_COEFFICIENT,
     Basis,
     Family,
+    Fit,
     Term,
     TermShape,
     saved_coefficients,
     saved_rank_weight,
-    sum_by_scale,
 )
 from sslart._mapping.evidence.boxes import BoxFamily, RelevantFamily, SubspaceFamily
 from sslart._mapping.evidence.design import DesignMatrices, feature_means
 from sslart._mapping.evidence.duplicate_groups import LabelGroups
 from sslart._mapping.evidence.graph import CarriedFamily, SpreadFamily
-from sslart._mapping.evidence.ridge import Fit
 from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING, N_BLOCKS, BasisSpec, FixedSettings, Mixture
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, keys_of_numbers
 from sslart._utils.validation import check_number, saved_array
@@ -46,24 +45,13 @@ MIN_WEIGHT = 1e-9  # of a leaf: any sample may be one
 
 @dataclass(frozen=True)
 class LinearTerm(Term):
-    """A trend, straight in each feature on one scale. A missing value adds nothing.
-
-    Attributes
-    ----------
-    rank_weight : float
-    centre : array of length n_features
-        Where the trend is zero.
-    slopes : array of shape (n_features, n_classes)
-    """
+    """A trend, straight in each feature on one scale. A missing value adds nothing."""
 
     kind: ClassVar[str] = "linear"
+    weights_name: ClassVar[str] = "slopes"
     rank_weight: float
-    centre: FloatArray
-    slopes: FloatArray
-
-    def to_state(self) -> dict[str, Any]:
-        """Return the term as plain values and arrays."""
-        return {name: getattr(self, name) for name in ("rank_weight", "centre", "slopes")}
+    centre: FloatArray  # where the trend is zero
+    slopes: FloatArray  # (n_features, n_classes)
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
@@ -75,15 +63,6 @@ class LinearTerm(Term):
         """Add the trend to a scorer of the backend."""
         scorer.add_linear(self.rank_weight, self.centre, np.ascontiguousarray(self.slopes))
 
-    @classmethod
-    def combined(cls, terms: list[Self]) -> list[Self]:
-        """Return one trend per scale."""
-        return sum_by_scale(terms, "slopes")
-
-    def mixed(self, weights: FloatArray) -> Self:
-        """Return the trend with slopes that are mixed over the classes."""
-        return replace(self, slopes=multiply(self.slopes, weights))
-
 
 class LinearBasis(Basis):
     """The features, centred; standardised where the spec wants it."""
@@ -93,18 +72,15 @@ class LinearBasis(Basis):
         centred = np.nan_to_num(samples - centre)
         deviation = np.ones(samples.shape[1])
         if spec.bandwidth:
-            deviation = np.maximum(_deviations(centred, sample_weights), MIN_DEVIATION)
+            mean = np.average(centred, axis=0, weights=sample_weights)
+            deviation = np.sqrt(np.average((centred - mean) ** 2, axis=0, weights=sample_weights))
+            deviation = np.maximum(deviation, MIN_DEVIATION)
         super().__init__(spec, centred / deviation, sample_weights)
         self.centre, self.deviation = centre, deviation
 
     def terms(self, weights: FloatArray) -> list[Term]:
         """Return the trend that weights make."""
         return [LinearTerm(self.spec.rank_weight, self.centre, weights / self.deviation[:, None])]
-
-
-def _deviations(values: FloatArray, weights: FloatArray | None) -> FloatArray:
-    mean = np.average(values, axis=0, weights=weights)
-    return np.asarray(np.sqrt(np.average((values - mean) ** 2, axis=0, weights=weights)))
 
 
 class LinearFamily(Family):
@@ -130,21 +106,12 @@ class LinearFamily(Family):
 
 @dataclass(frozen=True)
 class SplineTerm(Term):
-    """A curve per feature and class on one scale, straight between evenly spaced knots. A missing value adds nothing.
-
-    Attributes
-    ----------
-    rank_weight : float
-    heights : array of shape (n_features, n_knots, n_classes)
-    """
+    """A curve per feature and class on one scale, straight between even knots. A missing value adds nothing."""
 
     kind: ClassVar[str] = "splines"
+    weights_name: ClassVar[str] = "heights"
     rank_weight: float
-    heights: FloatArray
-
-    def to_state(self) -> dict[str, Any]:
-        """Return the term as plain values and arrays."""
-        return {"rank_weight": self.rank_weight, "heights": self.heights}
+    heights: FloatArray  # (n_features, n_knots, n_classes)
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
@@ -155,17 +122,6 @@ class SplineTerm(Term):
     def add_to(self, scorer: Any) -> None:
         """Add the curves to a scorer of the backend."""
         scorer.add_splines(self.rank_weight, np.ascontiguousarray(self.heights))
-
-    @classmethod
-    def combined(cls, terms: list[Self]) -> list[Self]:
-        """Return one set of curves per scale."""
-        return sum_by_scale(terms, "heights")
-
-    def mixed(self, weights: FloatArray) -> Self:
-        """Return the curves with heights that are mixed over the classes."""
-        n_features, n_knots, n_classes = self.heights.shape
-        flat = multiply(self.heights.reshape(-1, n_classes), weights)
-        return replace(self, heights=flat.reshape(n_features, n_knots, -1))
 
 
 def knot_positions(values: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -252,9 +208,12 @@ class TreeBasis(Basis):
     def __init__(self, spec: BasisSpec, design: DesignMatrices) -> None:
         labelled = design.labelled
         super().__init__(spec, np.zeros((len(labelled.classes), 0)), labelled.ridge_weights)
-        self._labelled, self._samples = labelled, design.samples_on(spec.rank_weight)
+        self._samples = design.samples_on(spec.rank_weight)
         numbers, self._block_of = np.unique(labelled.blocks, return_inverse=True)
-        self._is_without = _drawn(len(numbers), max(round(LEFT_OUT * len(numbers)), 1), labelled.seed)
+        random = np.random.RandomState(labelled.seed).random_sample((N_TREES, len(numbers)))
+        self._is_without = np.zeros(random.shape, dtype=bool)
+        chosen = np.argsort(random, axis=1)[:, : max(round(LEFT_OUT * len(numbers)), 1)]
+        np.put_along_axis(self._is_without, chosen, True, axis=1)
         self.forest = forest_of(spec, design, ~self._is_without[:, self._block_of])
 
     @cached_property
@@ -283,15 +242,6 @@ class TreeBasis(Basis):
     def terms(self, weights: FloatArray) -> list[Term]:
         """Return the trees with values of their leaves."""
         return [TreeTerm(self.spec.rank_weight, replace(self.forest, values=weights))]
-
-
-def _drawn(n_blocks: int, n_left_out: int, seed: int) -> BoolArray:
-    """Draw the blocks of labels left out of each tree, shape (n_trees, n_blocks)."""
-    random = np.random.RandomState(seed)
-    chosen = np.argsort(random.random_sample((N_TREES, n_blocks)), axis=1)[:, :n_left_out]
-    drawn = np.zeros((N_TREES, n_blocks), dtype=bool)
-    np.put_along_axis(drawn, chosen, True, axis=1)
-    return drawn
 
 
 def forest_of(spec: BasisSpec, design: DesignMatrices, takes_part: BoolArray) -> Forest:

@@ -10,20 +10,18 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from sslart._art.algebra import multiply
-from sslart._mapping.evidence.basis import Basis
+from sslart._mapping.evidence.basis import Basis, DualRidge, Fit
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import FAMILIES, TreeFamily, family_of
 from sslart._mapping.evidence.large_scale import (
     MAX_CHOOSING,
     MAX_LABELS,
     MixtureLimits,
-    has_many_classes,
     learn_many_classes,
     learn_many_labels,
     sample_of_classes,
 )
-from sslart._mapping.evidence.readout import ReadoutBuilder, Solution
-from sslart._mapping.evidence.ridge import DualRidge, Fit
+from sslart._mapping.evidence.readout import Solution, SolutionBuilder
 from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, N_BLOCKS, NO_BLOCK, BasisSpec, FixedSettings, Mixture
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
@@ -72,11 +70,7 @@ class LooFits:
     Every prediction for a left-out label is made without it: in closed form where the basis functions follow from the
     samples alone, by folds where they depend on labels.
 
-    Parameters
-    ----------
-    labelled : LabelledSet
-    design : DesignMatrices or None
-        Those of the set; None: made of it.
+    `design`: those of the set; None: made of it.
     """
 
     def __init__(self, labelled: LabelledSet, design: DesignMatrices | None = None) -> None:
@@ -359,24 +353,15 @@ def choose(labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray) -> Solu
 
 def is_chosen_by_some(labelled: LabelledSet) -> bool:
     """Return True if there are so many labels or classes that a subset of the labels chooses for all."""
-    return has_many_classes(labelled) or len(labelled.classes) > MAX_LABELS
+    return labelled.has_many_classes or len(labelled.classes) > MAX_LABELS
 
 
 class SubsetChoice(NamedTuple):
-    """Settings chosen on a subset of many labels or classes.
-
-    Attributes
-    ----------
-    mixtures : tuple of Mixture
-    blocks : array of int of length n_labels
-        The block in which each label had part in the choice; `NO_BLOCK` where it had none.
-    by_labels : bool
-        Whether labels have decided; they cannot where too few classes have two of them.
-    """
+    """Settings chosen on a subset of many labels or classes."""
 
     mixtures: tuple[Mixture, ...]
-    blocks: IntArray
-    by_labels: bool
+    blocks: IntArray  # the block in which each label had part in the choice; `NO_BLOCK` where it had none
+    by_labels: bool  # whether labels have decided; they cannot where too few classes have two of them
 
 
 def choose_by_some(labelled: LabelledSet, fixed: FixedSettings) -> SubsetChoice:
@@ -385,7 +370,7 @@ def choose_by_some(labelled: LabelledSet, fixed: FixedSettings) -> SubsetChoice:
     There is no choice where too few classes have two labels.
     """
     half = len(labelled.classes) // 2
-    sample = sample_of_classes(labelled) if has_many_classes(labelled) else labelled.subset(min(MAX_CHOOSING, half))
+    sample = sample_of_classes(labelled) if labelled.has_many_classes else labelled.subset(min(MAX_CHOOSING, half))
     if sample is None or sample.rows is None:
         return SubsetChoice((_untried(labelled, fixed),), np.full(len(labelled.classes), NO_BLOCK), False)
     trial = LooFits(sample)
@@ -507,10 +492,8 @@ def _chosen(tried: list[Mixture], shares: FloatArray, scores: FloatArray, able: 
 def learn(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -> Solution:
     """Learn with mixtures that were chosen before."""
     if len(labelled.classes) > MAX_LABELS:
-        learn_many = learn_many_classes if has_many_classes(labelled) else learn_many_labels
-        readout, left_out, rows, used = learn_many(labelled, mixtures, nodes)
-        groups = labelled.groups.of_rows(rows)
-        return Solution(readout, used, left_out, labelled.classes[rows], groups, rows, labelled.class_factors)
+        learn_many = learn_many_classes if labelled.has_many_classes else learn_many_labels
+        return learn_many(labelled, mixtures, nodes)
     return _learnt(LooFits(labelled), nodes, mixtures)
 
 
@@ -547,7 +530,7 @@ def _group_shares(tried: list[Mixture]) -> FloatArray:
 def _solution(trial: LooFits, nodes: IntArray, mixtures: Sequence[Mixture], fits: Sequence[Fit]) -> Solution:
     """Return the weighted sum of the mixtures; a left-out label is predicted with the weights without its block."""
     labelled = trial.labelled
-    builder = ReadoutBuilder(labelled.n_classes)
+    builder = SolutionBuilder(labelled, trial.design.scaler, nodes)
     coefficients: dict[BasisSpec, FloatArray] = {}
     left_out = np.zeros(labelled.targets.shape)
     for mixture, fit in zip(mixtures, fits, strict=True):
@@ -557,13 +540,11 @@ def _solution(trial: LooFits, nodes: IntArray, mixtures: Sequence[Mixture], fits
         if not family_of(mixture.specs[0]).uses_ridge:
             builder.add(trial.basis(mixture.specs[0]).terms(mixture.weight * fit.coefficients))
             continue
-        builder.bias += mixture.weight * fit.coefficients.sum(axis=0)
+        builder.add((), mixture.weight * fit.coefficients.sum(axis=0))
         for spec in mixture.specs:
             share = mixture.weight / len(mixture.specs) * fit.coefficients
             coefficients[spec] = coefficients.get(spec, 0.0) + share
     for spec, coefficient in coefficients.items():
         basis = trial.basis(spec)
         builder.add(basis.terms(basis.weights(coefficient)))
-    readout = builder.readout(trial.design.scaler, nodes, left_out, labelled.classes, labelled.counts)
-    rows = np.arange(len(labelled.classes)) if labelled.rows is None else labelled.rows
-    return Solution(readout, tuple(mixtures), left_out, labelled.classes, labelled.groups, rows, labelled.class_factors)
+    return builder.solution(mixtures, left_out)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from sslart._tables import pandas
 from sslart._tables.columns import blank_rows, frame_of_row
-from sslart._tables.files import pandas
 from sslart._utils.text import listed
 from sslart.cli._predictions import with_blank_rows
 

@@ -13,8 +13,8 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._utils.arrays import IntArray
 from sslart._utils.text import DatePart
-from sslart.explain._match import Class, Value
-from sslart.explain._text import what_if as text
+from sslart.explain import _what_if_text as text
+from sslart.explain._boxes import Class, Value
 
 
 class Change(NamedTuple):

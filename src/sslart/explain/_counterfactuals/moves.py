@@ -14,9 +14,8 @@ from sslart._art.network import Network
 from sslart._data.samples import Table
 from sslart._data.scaling import coded_parts, on_the_way
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart.explain._boxes import EncodedSamples, MatchedBoxes, category_costs
 from sslart.explain._counterfactuals.rounding import between, snapped
-from sslart.explain._match import MatchedBoxes, category_costs
-from sslart.explain._samples import EncodedSamples
 
 TIE = 1e-9
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 from sslart._utils.optional import optional
+from sslart.explain import _what_if_text as text
+from sslart.explain._boxes import Class, Value
 from sslart.explain._counterfactuals.changes import Counterfactual
-from sslart.explain._match import Class, Value
-from sslart.explain._text import what_if as text
 
 
 @dataclass(frozen=True, eq=False)

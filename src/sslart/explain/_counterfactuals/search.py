@@ -14,10 +14,10 @@ import numpy as np
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart.explain._boxes import MatchedBoxes
 from sslart.explain._counterfactuals.changes import CounterfactualTable
 from sslart.explain._counterfactuals.moves import Moves, Path, by_gain, no_moves
 from sslart.explain._counterfactuals.rounding import between
-from sslart.explain._match import MatchedBoxes
 
 AIMS = ("nearest", "far", "centre")
 PREFIX_ROUNDS = 8

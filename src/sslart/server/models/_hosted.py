@@ -16,7 +16,7 @@ from sslart._utils.parallel import StoppedError, stop_flag, stopped_by
 from sslart.persistence import model_bytes, model_from_bytes
 from sslart.server.models._events import Events
 from sslart.server.models._published import Published
-from sslart.server.models._replica import Fitted, FittedRows, Replica, fit, imported_model
+from sslart.server.models._replica import Fitted, FittedRows, ReadRows, Replica, fit, imported_model
 from sslart.server.models._settings import Limits, ModelSettings
 from sslart.server.store import Store
 from sslart.server.store._database import DamagedError, NotWritableError, StoreError, sqlite
@@ -36,7 +36,9 @@ from sslart.server.store._journal import (
 )
 from sslart.server.store._labels import compact_some
 
-STARTING, READY, DAMAGED, FAILED_STATE, STOPPED = "starting", "ready", "damaged", "failed", "stopped"
+STARTING, READY = "starting", "ready"
+DAMAGED, FAILED_STATE = "damaged", "failed"  # the journal cannot be read on; an error in learning
+MAX_HANDED_ON = 10_000  # rows whose samples wait in memory; further ones are read from the journal
 SECONDS_TO_WAIT = 1.0
 SECONDS_BETWEEN_TRIES = 2.0
 SECONDS_BETWEEN_GROUPS = 0.02  # in which rows come together: learning each alone would slow down all requests
@@ -45,49 +47,26 @@ logger = logging.getLogger("sslart.server")
 
 
 class HostedModel:
-    """A model that a thread keeps up with its journal.
-
-    Parameters
-    ----------
-    store : Store
-    row : ModelRow
-    events : Events
-    limits : Limits
-
-    Attributes
-    ----------
-    id, name, settings
-        Of the model; the settings are those in force for new requests.
-    published : Published or None
-        What requests read; None where nothing was learnt.
-    fitted_rows : FittedRows or None
-        The rows of the last fit, where they are kept until somebody takes them.
-    when_fitted : callable or None
-        Called with this object in a thread of its own after each fit, and once the model is ready.
-    state : str
-        Whether it is starting, ready, damaged (the journal cannot be read on), or failed (an error in learning).
-    problem : str or None
-        Why the model learns no more.
-    accepted, applied : int
-        The last records that were accepted, and that were learnt.
-    """
+    """A model that a thread keeps up with its journal."""
 
     def __init__(self, store: Store, row: ModelRow, events: Events, limits: Limits) -> None:
         self.id, self.name, self.created = row.id, row.name, row.created
-        self.settings = ModelSettings.model_validate(row.settings)
+        self.settings = ModelSettings.model_validate(row.settings)  # those in force for new requests
         self._store, self._events, self._limits = store, events, limits
-        self.published: Published | None = None
-        self.fitted_rows: FittedRows | None = None
+        self.published: Published | None = None  # what requests read; None where nothing was learnt
+        self.fitted_rows: FittedRows | None = None  # of the last fit, until somebody takes them
+        # called in a thread of its own after each fit, and once the model is ready
         self.when_fitted: Callable[[HostedModel], None] | None = None
         self.state = STARTING
-        self.problem: str | None = None
-        self.accepted, self.applied = row.last_sequence, 0
+        self.problem: str | None = None  # why the model learns no more
+        self.accepted, self.applied = row.last_sequence, 0  # the last records accepted, and learnt
         self.n_rows, self.n_rows_applied = row.n_rows, 0
         self._accepted_before, self._is_compacted = row.last_sequence, row.compacted_through > 0
         self.n_learnt = self.n_rejected = self.n_drifts = 0
         self.busy_with: dict[str, Any] | None = None
         self._changed = threading.Condition()
         self._waiting: list[tuple[int, Future[None]]] = []
+        self._read_rows: dict[int, tuple[bytes, ReadRows]] = {}
         self._stopping, self._stop_fit, self._snapshot_wanted = False, stop_flag(), list[Future[Published | None]]()
         self._n_unsaved, self._saved_at, self._saved, self._has_ended = 0, time.monotonic(), 0, False
         self._thread = threading.Thread(target=self._run, name=f"learn {self.name}", daemon=True)
@@ -110,6 +89,17 @@ class HostedModel:
             self.accepted = max(self.accepted, record.sequence)
             self.n_rows = max(self.n_rows, record.first_row + record.n_rows)
             self._changed.notify_all()
+
+    def hand_on(self, read: ReadRows, record: Record) -> None:
+        """Keep the rows of a record as its request has read them until they are learnt, unless there are many."""
+        with self._changed:
+            if sum(len(one.table) for _, one in self._read_rows.values()) < MAX_HANDED_ON:
+                self._read_rows[record.sequence] = record.payload, read
+
+    def _take_read(self, record: Record) -> ReadRows | None:
+        """Return the rows of a record as its request has read them; one that was rolled back may have its number."""
+        payload, read = self._read_rows.get(record.sequence, (b"", None))
+        return read if payload == record.payload else None
 
     def adopt(self, settings: ModelSettings, sequence: int) -> None:
         """Let the settings that a record brings be in force for new requests, until the record is learnt or fails."""
@@ -229,7 +219,8 @@ class HostedModel:
         """Learn some records, and publish the result."""
         n_learnt, n_rejected = replica.n_learnt, replica.n_rejected
         try:
-            for last in replica.apply(some, self._fitted, self._imported):
+            imported = partial(imported_model, self._store.reader())
+            for last in replica.apply(some, self._fitted, imported, self._take_read):
                 self.n_rows_applied = last.first_row + last.n_rows
                 self.accept(last)  # also where the request that wrote it has ended early
                 self._n_unsaved += 1
@@ -261,13 +252,13 @@ class HostedModel:
                 threading.Thread(target=self.when_fitted, args=(self,), name="fitted", daemon=True).start()
         with self._changed:
             self.applied = replica.sequence
+            self._read_rows = {number: one for number, one in self._read_rows.items() if number > self.applied}
             if self.accepted <= self.applied:
                 self.settings = replica.settings  # those of a fit that has failed are not in force
             done = [future for sequence, future in self._waiting if sequence <= self.applied]
             self._waiting = [one for one in self._waiting if one[0] > self.applied]
         for future in done:
-            if future.set_running_or_notify_cancel():
-                future.set_result(None)
+            _resolve(future, None)
 
     def _tell_drift(self, before: Published | None, after: Published) -> None:
         if before is None:
@@ -292,7 +283,7 @@ class HostedModel:
             content = model_bytes(found.model)
             if row.state == DONE:  # it is done again, since its snapshot is gone
                 fitted = found
-            elif self._written(lambda: self._keep_fit(record, found, content)):
+            elif self._retried(lambda: self._keep_fit(record, found, content)):
                 fitted = found
                 self.fitted_rows = found.rows if self._limits.keep_samples else None
                 self._saved, self._n_unsaved, self._saved_at = record.sequence, 0, time.monotonic()
@@ -305,7 +296,7 @@ class HostedModel:
             if row.state == DONE:
                 raise  # it is done again after damage: without it, the model would be another one
             message = self._why_failed(error)
-            self._written(lambda: self._end_fit(record, FAILED, {"error": message}))
+            self._retried(partial(self._end_fit, record.sequence, FAILED, {"error": message}))
         finally:
             self.busy_with = None
         self._tell_job(record.sequence)
@@ -329,26 +320,21 @@ class HostedModel:
             self._events.publish("job", self.name, {"state": "running", **self.busy_with})
 
     def _keep_fit(self, record: Record, fitted: Fitted, content: bytes) -> bool:
-        def at_the_end(connection: Any) -> bool:
-            return end_job(connection, self.id, record.sequence, DONE, fitted.outcome)
-
+        """Store a fitted model, and the outcome of the fit with it."""
+        end = partial(end_job, model=self.id, sequence=record.sequence, state=DONE, outcome=fitted.outcome)
         settings = record.content()["settings"]
-        return write_snapshot(self._store.submit_own, self.id, record.sequence, content, settings, at_the_end)
+        return write_snapshot(self._store.submit_own, self.id, record.sequence, content, settings, end)
 
-    def _end_fit(self, record: Record, state: str, outcome: dict[str, Any]) -> bool:
-        return self._store.submit_own(
-            lambda connection: end_job(connection, self.id, record.sequence, state, outcome)
-        ).result()
+    def _end_fit(self, sequence: int, state: str, outcome: dict[str, Any]) -> bool:
+        end = partial(end_job, model=self.id, sequence=sequence, state=state, outcome=outcome)
+        return self._store.submit_own(end).result()
 
     def _tell_job(self, sequence: int) -> None:
         row = job(self._store.reader(), self.id, sequence)
         if row is not None and row.state != WAITING:
             self._events.publish("job", self.name, {"sequence": sequence, "state": row.state})
 
-    def _imported(self, record: Record) -> Any:
-        return imported_model(self._store.reader(), record)
-
-    def _written(self, write: Callable[[], bool]) -> bool:
+    def _retried(self, write: Callable[[], bool]) -> bool:
         """Return the result of a write; while the disk is full, retry until it succeeds or the service stops."""
         while True:
             try:
@@ -373,12 +359,7 @@ class HostedModel:
             with self._changed:
                 asked, self._snapshot_wanted = self._snapshot_wanted, []
             for future in asked:
-                if not future.set_running_or_notify_cancel():
-                    continue
-                if error is not None:
-                    future.set_exception(error)
-                else:
-                    future.set_result(self.published)
+                _resolve(future, self.published, error)
 
     def _snapshot(self, replica: Replica) -> StoreError | None:
         """Store a snapshot and remove obsolete records; return the error if the store cannot be written."""
@@ -390,7 +371,9 @@ class HostedModel:
                 settings = published.settings.model_dump(mode="json")
                 write_snapshot(self._store.submit_own, self.id, published.sequence, published.content(), settings)
                 self._saved, self._n_unsaved = published.sequence, 0
-            while self._store.submit_own(compact_some(self.id, self._limits.keep_rows)).result():
+            while self._store.submit_own(
+                partial(compact_some, model=self.id, keep_rows=self._limits.keep_rows)
+            ).result():
                 pass
         except StoreError as error:
             logger.warning("no snapshot: %s", error, extra={"model": self.name})
@@ -404,14 +387,21 @@ class HostedModel:
             waiting, self._waiting = self._waiting, []
             wanted, self._snapshot_wanted = self._snapshot_wanted, []
         for _, future in waiting:
-            if future.set_running_or_notify_cancel():
-                future.set_result(None)
+            _resolve(future, None)
         for asked in wanted:
-            if asked.set_running_or_notify_cancel():
-                asked.set_exception(self._why_ended())
+            _resolve(asked, None, self._why_ended())
 
     def _why_ended(self) -> StoreError:
         return StoreError(self.problem or "The model was deleted, or the service stops.")
+
+
+def _resolve(future: Future[Any], result: Any, error: Exception | None = None) -> None:
+    """Set the outcome of a future, unless its caller has given up."""
+    if future.set_running_or_notify_cancel():
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(error)
 
 
 def _up_to_a_fit(some: list[Record]) -> list[Record]:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sslart._mapping.model_view import view_of
+from sslart._tables import arrow, pandas
 from sslart._tables import cells as table_cells
 from sslart._tables.cells import labels as labels_in
 from sslart._tables.columns import blank_rows, check_columns, samples_for
-from sslart._tables.files import arrow, pandas, read_pieces, sample_rows
+from sslart._tables.files import read_pieces, sample_rows
 from sslart._utils.notes import collected_notes
 from sslart.persistence import model_from_bytes
 from sslart.server.models._published import Published, as_class, text_frame
@@ -31,12 +32,20 @@ from sslart.server.store._files import (
     upload_with_row,
     uploads,
 )
-from sslart.server.store._journal import LEARN, all_records, record_with_row, row_with_id
+from sslart.server.store._journal import LAST, LEARN, learn_records, record_with_row, row_with_id
 from sslart.server.store._labels import given_label, given_labels, kept_row, kept_rows
 
 MODEL_FILE = b"\x89SSLART\n"
 BYTES_PER_PART = 2**20
 ROWS_PER_PART = 10_000
+ROWS_TOGETHER = 10_000
+LABEL = "labels given one by one"  # stands for a column where the settings name none
+TOGETHER = "labels given together"  # likewise for that of groups
+MAX_FRAMES = 8  # parts of tables
+MAX_TABLES = 3  # whose names of rows are kept
+MAX_DIGITS = 20
+
+Progress = Callable[[str, float], None]
 
 
 def store_file(
@@ -160,14 +169,7 @@ def _cell(value: Any) -> Any:
     return value if isinstance(value, str | bool | int | float) else str(value)
 
 
-ROWS_TOGETHER = 10_000
-LABEL = "labels given one by one"  # stands for a column where the settings name none
-TOGETHER = "labels given together"  # likewise for that of groups
-
-Progress = Callable[[str, float], None]
-
-
-class Before(NamedTuple):
+class RowsBefore(NamedTuple):
     """The rows of a model that came before a record: their number is that of the first row after them."""
 
     model: int
@@ -182,7 +184,7 @@ def label_column(settings: ModelSettings) -> str:
 
 def rows_with_labels(
     connection: Any,
-    before: Before,
+    before: RowsBefore,
     keep_rows: int,
     label: str,
     progress: Progress | None = None,
@@ -214,7 +216,7 @@ def one_answer(sequence: int) -> str:
 
 def numbered_rows(
     connection: Any,
-    before: Before,
+    before: RowsBefore,
     keep_rows: int,
     label: str,
     progress: Progress | None = None,
@@ -239,7 +241,7 @@ def numbered_rows(
 
 
 def rows_from(
-    connection: Any, before: Before, keep_rows: int, label: str, first_row: int
+    connection: Any, before: RowsBefore, keep_rows: int, label: str, first_row: int
 ) -> Iterator[tuple[Sequence[int], Any, list[Any]]]:
     """Yield the numbers of rows from one on, the rows, and the labels that they came with, in order.
 
@@ -253,7 +255,7 @@ def rows_from(
 
 
 def _frames(
-    connection: Any, before: Before, wanted: Callable[[int], bool], first_row: int = 0
+    connection: Any, before: RowsBefore, wanted: Callable[[int], bool], first_row: int = 0
 ) -> Iterator[tuple[Sequence[int], Any]]:
     """Yield row numbers and rows in order: tables as uploaded, single rows in batches.
 
@@ -275,19 +277,19 @@ def _frames(
             yield range(first_row, first_row + part.n_rows), frame_of(part.content)
 
 
-def _single(connection: Any, before: Before) -> Iterator[tuple[int, dict[str, Any]]]:
+def _single(connection: Any, before: RowsBefore) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the rows that were sent, and those that are kept without their record, in order."""
     kept = iter(kept_rows(connection, before.model))
     sent = (
         (record.first_row + place, cells)
-        for record in all_records(connection, before.model, (LEARN,))
+        for record in learn_records(connection, before.model)
         if record.sequence < before.sequence
         for place, cells in enumerate(record.content()["rows"])
     )
     return heapq.merge(kept, sent, key=lambda one: one[0])
 
 
-def sample_of(connection: Any, before: Before, published: Published, most: int) -> tuple[Any, list[Any]]:
+def sample_of(connection: Any, before: RowsBefore, published: Published, most: int) -> tuple[Any, list[Any]]:
     """Return some of the rows as samples of a model, labelled ones first, and their labels."""
     label = label_column(published.settings)
     with collected_notes():
@@ -299,29 +301,13 @@ def sample_of(connection: Any, before: Before, published: Published, most: int) 
     return samples, [as_class(one, published.view.classes) for one in labels_in(frame[label])]
 
 
-MAX_FRAMES = 8
-MAX_TABLES = 3
-LAST = 2**62  # a sequence number beyond all
-MAX_DIGITS = 20
-
-
 class NoSuchRowError(LookupError):
     """A row that the model was not given, or that is no longer kept."""
 
 
 @dataclass(frozen=True)
 class FoundRow:
-    """A row that a model was given.
-
-    Attributes
-    ----------
-    row : int
-    cells : dict
-    label : class or None
-        The label in force.
-    decision : dict or None
-        What was predicted when the row was sent to `decide`.
-    """
+    """A row that a model was given, its label in force, and the decision where it was sent to `decide`."""
 
     row: int
     cells: dict[str, Any]

@@ -10,26 +10,8 @@ from urllib.parse import quote
 
 from sslart._utils.optional import optional
 
-
-class StoreError(OSError):
-    """Raised for an unusable store. The message names the cause and the remedy."""
-
-
-class StoreBusyError(StoreError):
-    """More waits to be written than may wait: the request can be repeated after a moment."""
-
-
-class NotWritableError(StoreError):
-    """Raised when nothing can be written: the disk is full, read-only, or has failed. Reading still works."""
-
-
-class DamagedError(StoreError):
-    """Raised when stored bytes differ from the written ones."""
-
-
 APPLICATION_ID = 0x5353_4C41  # "SSLA", in the header of the file
 PROTOCOL = 1  # of the tables and of what is in them; no other is read
-
 TABLES = """
 -- `last_sequence` counts the records of a model, `n_rows` the rows it was given; records up to `compacted_through` are
 -- gone. Numbers of models are never used twice.
@@ -180,7 +162,6 @@ CREATE TABLE properties (
     PRIMARY KEY (model, key)
 ) WITHOUT ROWID;
 """
-
 # tables whose rows belong to a model, and what identifies a row of each
 OF_A_MODEL = {
     "journal": "id",
@@ -193,12 +174,26 @@ OF_A_MODEL = {
     "jobs": "sequence",
     "properties": "key",
 }
-
-
 BUSY_MILLISECONDS = 10_000
 WAL_BYTES = 2**26  # beyond, the write-ahead log is cut to this size after a checkpoint
 PAGES_PER_CHECKPOINT = 1000
 _WITHOUT_LOCKS = "unix-none"  # a file system of SQLite
+
+
+class StoreError(OSError):
+    """Raised for an unusable store. The message names the cause and the remedy."""
+
+
+class StoreBusyError(StoreError):
+    """More waits to be written than may wait: the request can be repeated after a moment."""
+
+
+class NotWritableError(StoreError):
+    """Raised when nothing can be written: the disk is full, read-only, or has failed. Reading still works."""
+
+
+class DamagedError(StoreError):
+    """Raised when stored bytes differ from the written ones."""
 
 
 def sqlite() -> Any:
@@ -291,15 +286,7 @@ def _pragma(connection: Any, name: str) -> int:
 
 
 class Readers:
-    """A connection that reads for each thread, opened when the thread first needs it.
-
-    Parameters
-    ----------
-    path : Path
-    vfs : str or None
-    is_frozen : bool
-        Whether nobody can write to the file.
-    """
+    """A connection that reads for each thread; `is_frozen`: nobody can write to the file."""
 
     def __init__(self, path: Path, vfs: str | None, *, is_frozen: bool) -> None:
         self._path, self._vfs, self._is_frozen = path, vfs, is_frozen

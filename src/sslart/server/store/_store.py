@@ -35,6 +35,14 @@ from sslart.server.store._labels import forget_old_keys
 SCOPES = ("read", "learn", "admin")  # each includes those before it
 RANDOM_BYTES = 32
 PREFIX = "sslart_"
+MAX_WAITING = 4096  # requests
+MAX_TOGETHER = 512  # requests in one transaction
+FILE_NAME = "store.db"
+LOCK_NAME = "lock"
+ROWS_PER_PURGE = 1000
+PARTS_PER_PURGE = 10
+
+Result = TypeVar("Result")
 
 
 class Token(NamedTuple):
@@ -80,10 +88,6 @@ def tokens(connection: Any) -> dict[bytes, Token]:
     return {digest: Token(name, frozenset(scopes.split()), created) for digest, name, scopes, created in rows}
 
 
-MAX_WAITING = 4096  # requests
-MAX_TOGETHER = 512  # requests in one transaction
-
-
 class _Request(NamedTuple):
     work: Callable[[Any], Any]
     future: Future[Any]
@@ -94,21 +98,12 @@ class Writer:
 
     Each request is a function of the connection. Those that wait are run one after another in one transaction: if one
     raises, what it has written is taken back, and the others are not affected. Results are set after the commit.
-
-    Parameters
-    ----------
-    connection : apsw.Connection
-
-    Attributes
-    ----------
-    why_not : str or None
-        Why nothing can be written until the service is started anew; None where it can.
     """
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
         self._waiting: queue.Queue[_Request | None] = queue.Queue()
-        self.why_not: str | None = None
+        self.why_not: str | None = None  # why nothing can be written until the service is started anew
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self._thread.start()
 
@@ -214,23 +209,10 @@ def _fail(batch: list[_Request], error: Exception) -> None:
             future.set_exception(error)
 
 
-FILE_NAME = "store.db"
-LOCK_NAME = "lock"
-ROWS_PER_PURGE = 1000
-PARTS_PER_PURGE = 10
-
-Result = TypeVar("Result")
-
-
 class Store:
-    """The store of a service.
+    """The store of a service, in a folder that is made where it does not exist, readable by its owner alone.
 
-    Parameters
-    ----------
-    folder : Path
-        Made where it does not exist, readable by its owner alone.
-    vfs : str, default=None
-        The name of a virtual file system of SQLite, such as one that loses what was not synced, for tests.
+    `vfs` names a virtual file system of SQLite, such as one that loses what was not synced, for tests.
     """
 
     def __init__(self, folder: Path, *, vfs: str | None = None) -> None:

@@ -13,15 +13,16 @@ from sslart._data.columns import FREE_TEXT, IDENTIFIER, LEAK, TWICE, ColumnNote,
 from sslart._data.dates import days_of
 from sslart._data.leakage import suspects
 from sslart._data.samples import SampleReader, read_samples
+from sslart._tables import pandas
 from sslart._tables.cells import MISSING, texts
 from sslart._tables.columns import features_of, unusable
-from sslart._tables.files import pandas, sample_rows
+from sslart._tables.files import sample_rows
 from sslart._utils.arrays import FloatArray
 from sslart._utils.notes import collected_notes
 from sslart._utils.text import Day
 from sslart.server.models._published import Published
 from sslart.server.models._settings import ModelSettings, with_settings
-from sslart.server.models._stored_rows import Before, label_column, rows_from
+from sslart.server.models._stored_rows import RowsBefore, label_column, rows_from
 from sslart.server.store._labels import given_labels
 
 N_BINS = 20
@@ -29,16 +30,22 @@ N_TOP = 12
 N_EXAMPLES = 3
 MAX_SHOWN = 200  # characters of a value
 NO_RANGE: dict[str, Any] = {"low": None, "high": None, "mean": None, "histogram": [], "edges": []}
+MAX_CELLS = 3_000_000  # that the figures are computed of
+MAX_ROWS = 20_000
+MIN_ROWS = 1000
+MANY_MISSING = 0.5
+CURE = "It is left out. To learn from it all the same, use it as a feature."
+LABELS = "labels in force "  # no header has a blank at its end
+_TOPIC = {LEAK: "leak", TWICE: "copy", IDENTIFIER: "id"}
+_WORDS = {
+    "leak": "{detail}. Check that it is known before the class is; if not, ignore it.",
+    "copy": "It is {detail}. Ignore one of the two.",
+    "id": "It may number the rows ({detail}). Ignore it if it only names them.",
+}
 
 
 def described(kind: str, values: Any) -> dict[str, Any]:
-    """Return the figures of known values.
-
-    Parameters
-    ----------
-    kind : {"number", "category", "date", "text"}
-    values : array of numbers or texts, or a column of dates
-    """
+    """Return the figures of known values: numbers, categories, dates, or texts."""
     if kind == "date":
         return _of_numbers(days_of(values, "dates"), lambda day: str(Day(day)))
     if kind == "number":
@@ -109,35 +116,12 @@ def _plain(value: float) -> float | int:
     return int(value) if abs(value) < 2**53 and value.is_integer() else value
 
 
-MAX_CELLS = 3_000_000  # that the figures are computed of
-MAX_ROWS = 20_000
-MIN_ROWS = 1000
-MANY_MISSING = 0.5
-CURE = "It is left out. To learn from it all the same, use it as a feature."
-LABELS = "labels in force "  # no header has a blank at its end
-
-_TOPIC = {LEAK: "leak", TWICE: "copy", IDENTIFIER: "id"}
-_WORDS = {
-    "leak": "{detail}. Check that it is known before the class is; if not, ignore it.",
-    "copy": "It is {detail}. Ignore one of the two.",
-    "id": "It may number the rows ({detail}). Ignore it if it only names them.",
-}
-
-
 def columns_of(
-    connection: Any, before: Before, settings: ModelSettings, keep_rows: int, published: Published | None
+    connection: Any, before: RowsBefore, settings: ModelSettings, keep_rows: int, published: Published | None
 ) -> dict[str, Any]:
     """Return the interpretation of each column: its role, kind, statistics, and warnings.
 
-    Parameters
-    ----------
-    connection : apsw.Connection
-    before : Before
-        The rows that count.
-    settings : ModelSettings
-    keep_rows : int
-    published : Published or None
-        The model that was fitted to them, where there is one: which columns it leaves out was decided then.
+    The columns that the published model leaves out are those that its fit has left out.
     """
     given = given_labels(connection, before.model, before.sequence)
     n_rows, most, has_label = 0, MAX_ROWS, False

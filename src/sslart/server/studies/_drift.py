@@ -14,7 +14,7 @@ from sslart._utils.intervals import share
 from sslart._utils.optional import heavy
 from sslart._utils.text import DateName, DatePart, Day, category_text, list_text, plural, printable, value_text
 from sslart.server.models._published import Published, as_json
-from sslart.server.store._journal import records_with_rows
+from sslart.server.store._journal import learn_records
 from sslart.server.studies._columns import bin_edges, histogram
 from sslart.server.studies._samples import LoadedSamples
 
@@ -25,39 +25,27 @@ N_TOP = 12
 SHOWN_NEW = 3
 OTHERS = "\0others"  # no category has such a name in a file
 MISSING = "missing"
+MAX_SAMPLES = 20_000  # of each of the two parts
+MAX_ROWS = 200
+HOW = (
+    "Numbers: test of Kolmogorov and Smirnov. Categories: chi-square test. Missing values: Fisher's exact test. The "
+    "p-values are corrected for the number of features by Holm's method. The tests take rows for independent: rows of "
+    "one source that follow each other closely may differ by less than they tell."
+)
 
 
 class Change(NamedTuple):
-    """Change of a feature's distribution.
+    """Change of a feature's distribution, in numbers and in words, with the values on both sides."""
 
-    Attributes
-    ----------
-    drift : float
-        From 0 for the same distribution to 1 for two that have nothing in common.
-    p_value : float or None
-        Of no change; None where it is not tested.
-    what : str
-        The change in words.
-    before, now : dict
-        The values.
-    """
-
-    drift: float
-    p_value: float | None
+    drift: float  # from 0 for the same distribution to 1 for two that have nothing in common
+    p_value: float | None  # of no change; None where it is not tested
     what: str
     before: dict[str, Any]
     now: dict[str, Any]
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return p-values corrected for their number by Holm's method; None stays so.
-
-    Examples
-    --------
-    >>> from sslart.server.studies._drift import holm
-    >>> holm([0.01, None, 0.04, 0.03])
-    [0.03, None, 0.06, 0.06]
-    """
+    """Return p-values corrected for their number by Holm's method; None stays so."""
     known = sorted((value, place) for place, value in enumerate(p_values) if value is not None)
     found: list[float | None] = [None] * len(p_values)
     highest = 0.0
@@ -157,50 +145,22 @@ def _missing_words(gaps: Sequence[int], totals: Sequence[int]) -> str:
     return f"{new:.0f} % missing, before {old:.0f} %"
 
 
-MAX_SAMPLES = 20_000  # of each of the two parts
-MAX_ROWS = 200
-HOW = (
-    "Numbers: test of Kolmogorov and Smirnov. Categories: chi-square test. Missing values: Fisher's exact test. The "
-    "p-values are corrected for the number of features by Holm's method. The tests take rows for independent: rows of "
-    "one source that follow each other closely may differ by less than they tell."
-)
-
-
 class Decided(NamedTuple):
-    """Stored decisions: the predictions for rows on arrival.
-
-    Attributes
-    ----------
-    rows : array of int
-    classes : list
-        The most probable class of each, also where the model abstained.
-    is_novel, abstained : arrays of bool
-    is_stored : bool
-        Whether it was predicted when they came; else the model as it is has predicted them.
-    """
+    """The decisions on rows."""
 
     rows: IntArray
-    classes: list[Any]
+    classes: list[Any]  # the most probable ones, also where the model abstained
     is_novel: BoolArray
     abstained: BoolArray
-    is_stored: bool
+    is_stored: bool  # predicted when the rows came; else by the model as it is
 
 
 def watch(
     connection: Any, model: int, published: Published, loaded: LoadedSamples, since: int, now: IntArray
 ) -> dict[str, Any]:
-    """Compare rows since the last fit with those before it.
+    """Compare rows since the last fit, whose places are `now`, with those before the fit that are not among them.
 
-    Parameters
-    ----------
-    connection : apsw.Connection
-    model : int
-    published : Published
-    loaded : LoadedSamples
-    since : int
-        The first row after the last fit.
-    now : array of int
-        Where the rows are that are compared with those before the fit; of the latter, those that are not among them.
+    `since` is the first row after the last fit.
     """
     is_before = loaded.samples.rows < since
     is_before[now] = False
@@ -270,7 +230,7 @@ def _decided(connection: Any, model: int, published: Published, loaded: LoadedSa
     if not len(rows):
         return Decided(rows, [], np.zeros(0, dtype=bool), np.zeros(0, dtype=bool), True)
     wanted, stored = set(rows.tolist()), dict[int, dict[str, Any]]()
-    for record in records_with_rows(connection, model, int(rows[0]), int(rows[-1])):
+    for record in learn_records(connection, model, int(rows[0]), int(rows[-1])):
         for place, one in enumerate(record.content().get("decisions") or ()):
             if record.first_row + place in wanted:
                 stored[record.first_row + place] = one

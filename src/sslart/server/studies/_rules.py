@@ -13,7 +13,7 @@ from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import DateName, Day, list_text
-from sslart.explain._feature_contributions import contributions_in
+from sslart.explain._contributions import contributions_in
 from sslart.plotting._importances import means_by_value
 from sslart.rules._model_extraction import rules_for_table
 from sslart.server.models._hosted import HostedModel
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 
 MAX_ROWS = 50_000
+MAX_SAMPLES = 500
+MAX_CATEGORIES = 50
+SHOWN_NAMES = 20
 
 
 def rules_of(
@@ -40,15 +43,6 @@ def rules_of(
     Of more than `MAX_ROWS` rows, so many are looked at: those with a label, and others drawn at random. Where the rows
     that a model has learnt are not here, since it came from a file, the rules are for samples drawn at random within
     its boxes.
-
-    Parameters
-    ----------
-    hub : Registry
-    hosted : HostedModel
-    published : Published
-        The same model as it was last published.
-    max_rules, max_conditions : int, default=None
-        How many rules, and conditions in a rule, at most; None for the usual limits.
     """
     published.check_has_label()
     loaded, reader = hub.samples(hosted), hub.store.reader()
@@ -76,22 +70,8 @@ def _some(has_label: BoolArray) -> IntArray:
     return np.sort(np.concatenate([labelled, others])[:MAX_ROWS])
 
 
-MAX_SAMPLES = 500
-MAX_CATEGORIES = 50
-SHOWN_NAMES = 20
-
-
 def dependence(view: ModelView, table: Table, feature: str) -> dict[str, Any]:
-    """Return the contribution of a feature to each class score by its value: for samples, and on average.
-
-    Parameters
-    ----------
-    view : ModelView
-        Of a model with evidence mapping.
-    table : Table
-        Samples, of which an even spread counts where they are many.
-    feature : str
-    """
+    """Return the contribution of a feature to each class score by its value: for some samples, and on average."""
     names = view.feature_names
     if feature not in names:
         raise ValueError(f"There is no feature {feature!r}: choose one of {list_text(names, SHOWN_NAMES)}.")

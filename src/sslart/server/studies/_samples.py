@@ -17,42 +17,35 @@ from sslart._data.encoder import Encoder, Feature
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._mapping.model_view import MemberView
+from sslart._tables import pandas
 from sslart._tables.columns import samples_for
-from sslart._tables.files import pandas
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.notes import collected_notes
 from sslart.server.models._published import Published, as_class
 from sslart.server.models._replica import FittedRows
-from sslart.server.models._stored_rows import Before, label_column, rows_from
-from sslart.server.store._journal import last_fit
+from sslart.server.models._stored_rows import RowsBefore, label_column, rows_from
+from sslart.server.store._journal import LAST, last_fit
 from sslart.server.store._labels import given_labels
 
 SOURCE = "the rows"
+PROJECTED_AT_ONCE = 100_000
+SAMPLES_AT_ONCE = 50_000
+MAX_MODELS = 3
+
+Positions = NDArray[np.float32]
+Floats = NDArray[np.float32]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
 class SampleTable:
-    """Rows of a model as samples, in the order of their numbers.
+    """Rows of a model as samples, in the order of their numbers."""
 
-    Attributes
-    ----------
-    published : Published
-        The model that has read them.
-    rows : array of int
-        The number of each.
-    frame : DataFrame
-        The columns that the model has learnt from.
-    own_labels : list
-        The label that each came with, as text; None where it had none.
-    n_given : int
-        How many rows the model had been given; some may not be readable, or no longer be kept.
-    """
-
-    published: Published
-    rows: IntArray
-    frame: Any
-    own_labels: list[Any]
-    n_given: int
+    published: Published  # the model that has read them
+    rows: IntArray  # the number of each
+    frame: Any  # the columns that the model has learnt from
+    own_labels: list[Any]  # the label that each came with, as text; None where it had none
+    n_given: int  # rows that the model had been given; some may not be readable, or no longer be kept
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -94,7 +87,9 @@ def rows_of_fit(fitted: FittedRows, published: Published) -> SampleTable:
     return SampleTable(published, np.arange(n, dtype=np.int64), frame, list(fitted.labels), n)
 
 
-def read_rows(connection: Any, before: Before, keep_rows: int, published: Published, first_row: int = 0) -> SampleTable:
+def read_rows(
+    connection: Any, before: RowsBefore, keep_rows: int, published: Published, first_row: int = 0
+) -> SampleTable:
     """Return the rows of a model from a number on; those that it cannot read are left out."""
     numbers: list[IntArray] = []
     frames: list[Any] = []
@@ -133,20 +128,10 @@ def _readable(model: Any, frame: Any, places: IntArray) -> Iterator[tuple[IntArr
     yield places, samples if hasattr(samples, "iloc") else pandas().DataFrame(samples, columns=frame.columns)
 
 
-PROJECTED_AT_ONCE = 100_000
-
-Positions = NDArray[np.float32]
-
-
 class Projection:
     """Projection of box centres to a plane: principal components, weighted by samples.
 
     Every column of the table counts the same, however far its values lie apart and however many categories it has.
-
-    Parameters
-    ----------
-    member : MemberView
-        Whose boxes give the plane.
     """
 
     def __init__(self, member: MemberView) -> None:
@@ -195,52 +180,23 @@ def within_unit(positions: Positions) -> Positions:
     return np.asarray((positions - low) / np.where(high > low, high - low, 1.0), dtype=np.float32)
 
 
-SAMPLES_AT_ONCE = 50_000
-LAST = 2**62  # a sequence number beyond all
-
-Floats = NDArray[np.float32]
-Result = TypeVar("Result")
-
-
 class Predictions(NamedTuple):
-    """Predictions for all samples.
+    """Predictions for all samples."""
 
-    Attributes
-    ----------
-    sequence : int
-        The last record that the model had learnt.
-    classes : list
-    indices : array of int
-        The class of each, by its index; -1 where the model abstains, or has no class yet.
-    best : array of int
-        The most probable class of each, also where the model abstains; -1 where it has no class yet.
-    probability, margin : arrays
-        Of the most probable class, and by how much it is above that of the second.
-    """
-
-    sequence: int
+    sequence: int  # the last record that the model had learnt
     classes: list[Any]
-    indices: NDArray[np.int16]
-    best: NDArray[np.int16]
-    probability: Floats
-    margin: Floats
+    indices: NDArray[np.int16]  # the class of each; -1 where the model abstains, or has no class yet
+    best: NDArray[np.int16]  # the most probable class of each, also where the model abstains
+    probability: Floats  # of the most probable class
+    margin: Floats  # by how much that is above the second
 
 
 class LoadedSamples:
-    """Samples of a model since a fit.
+    """Samples of a model since the fit with a sequence number.
 
-    Parameters
-    ----------
-    samples : SampleTable
-    fit : int
-        The sequence number of the fit that they were read after: boxes and positions are those of that time.
-    projection : Projection, default=None
-        That of an earlier fit, which is kept where it fits, so that samples stay where they were drawn.
-
-    Notes
-    -----
     Boxes and novelty are those of the model that has read the samples: what it learns one by one hardly changes them.
-    Predictions are those of the model as it is.
+    Predictions are those of the model as it is. The projection of an earlier fit is kept where it fits, so that samples
+    stay where they were drawn.
     """
 
     def __init__(self, samples: SampleTable, fit: int, projection: Projection | None = None) -> None:
@@ -381,9 +337,6 @@ def _parts(n: int) -> list[slice]:
     return [slice(start, start + SAMPLES_AT_ONCE) for start in range(0, n, SAMPLES_AT_ONCE)]
 
 
-MAX_MODELS = 3
-
-
 class SampleCache:
     """A cache of the samples of few models, loaded on demand and extended by new rows."""
 
@@ -401,21 +354,7 @@ class SampleCache:
         keep_rows: int,
         fitted: FittedRows | None = None,
     ) -> LoadedSamples:
-        """Return the samples of a model.
-
-        Parameters
-        ----------
-        connection : apsw.Connection
-        model : int
-        n_rows : int
-            How many rows the model was given.
-        published : Published
-            The model as it was last published.
-        keep_rows : int
-            Of rows without a label, so many are kept.
-        fitted : FittedRows, default=None
-            All rows as the last fit has read them, where they are at hand.
-        """
+        """Return the samples of a model with `n_rows` rows; `fitted` are all rows as the last fit has read them."""
         with self._lock:
             own = self._locks.setdefault(model, threading.Lock())
         with own:
@@ -425,7 +364,7 @@ class SampleCache:
                 old = None if found is None or not found.samples.reads_as(published) else found.projection
                 found = LoadedSamples(rows_of_fit(fitted, published), fit, old)
             if found is None or found.fit != fit or found.samples.n_given != n_rows:
-                found = self._read(connection, Before(model, 2**62, n_rows), keep_rows, published, fit, found)
+                found = self._read(connection, RowsBefore(model, LAST, n_rows), keep_rows, published, fit, found)
             with self._lock:
                 self._loaded[model] = found
                 self._loaded.move_to_end(model)
@@ -435,7 +374,7 @@ class SampleCache:
 
     @staticmethod
     def _read(
-        connection: Any, before: Before, keep_rows: int, published: Published, fit: int, old: LoadedSamples | None
+        connection: Any, before: RowsBefore, keep_rows: int, published: Published, fit: int, old: LoadedSamples | None
     ) -> LoadedSamples:
         if old is None or not old.samples.reads_as(published) or old.samples.n_given > before.n_rows:
             return LoadedSamples(read_rows(connection, before, keep_rows, published), fit)

@@ -29,6 +29,14 @@ from sslart.server.models._published import Published
 from sslart.server.studies._samples import LoadedSamples
 
 NOT_FOUND = -1
+MAX_ROWS = 200  # of a cell of the confusion
+MAX_POINTS = 40
+FEW_LABELS = 10  # of a group
+MAX_GROUPS = 20
+FEW_VALUES = 12  # numbers of more values are cut into bands
+N_BANDS = 4
+NO_VALUE = "no value"
+UNKNOWN = "row not known"
 
 
 def kept_samples(view: ModelView) -> Table:
@@ -40,14 +48,7 @@ def kept_samples(view: ModelView) -> Table:
 def places_of(left_out: LooPredictions, view: ModelView, samples: Table, labels: IntArray) -> IntArray:
     """Return where the sample of each left-out label is; -1 where none of the samples has its values and its label.
 
-    Parameters
-    ----------
-    left_out : LooPredictions
-    view : ModelView
-    samples : Table
-        Of the store, as the model reads them.
-    labels : array of int
-        The class index of each sample, -1 where it has no label.
+    `labels` are the class indices of the samples, -1 where there is none.
     """
     labelled = np.flatnonzero(labels >= 0)
     waiting: dict[tuple[int, int], deque[int]] = defaultdict(deque)
@@ -62,27 +63,16 @@ def places_of(left_out: LooPredictions, view: ModelView, samples: Table, labels:
     return np.array(found, dtype=np.int64)
 
 
-MAX_ROWS = 200  # of a cell of the confusion
-MAX_POINTS = 40
-FEW_LABELS = 10  # of a group
-
-
 def ends(estimate: Estimate) -> dict[str, Any]:
     """Return a share with its interval as plain values."""
     return dict(vars(estimate))
 
 
 def trust(view: ModelView, places: IntArray, rows: IntArray) -> dict[str, Any]:
-    """Return the quality, the confusion, the calibration and the coverage by left-out labels.
+    """Return the quality, the confusion, the calibration and the coverage by left-out labels of a model that has some.
 
-    Parameters
-    ----------
-    view : ModelView
-        Of a model that has a label.
-    places : array of int
-        Where the sample of each left-out label is among the samples of the store; -1 where it is not known.
-    rows : array of int
-        The row of each of these samples.
+    `places` are where the sample of each left-out label is among the samples of the store, -1 where it is not known,
+    and `rows` their numbers.
     """
     summary, left_out = summarise(view), view.left_out
     found: dict[str, Any] = {
@@ -266,22 +256,10 @@ def note_on(estimate: Estimate, others: Estimate) -> str | None:
     return None
 
 
-MAX_GROUPS = 20
-FEW_VALUES = 12  # numbers of more values are cut into bands
-N_BANDS = 4
-NO_VALUE = "no value"
-UNKNOWN = "row not known"
-
-
 def group_quality(left_out: LooPredictions, column: str, cells: Sequence[Any]) -> dict[str, Any]:
     """Return the accuracy in each group of a column: bands of numbers in their order, else the most labels first.
 
-    Parameters
-    ----------
-    left_out : LooPredictions
-    column : str
-    cells : sequence
-        What each left-out label has in the column; `UNKNOWN` where its row is not known.
+    `cells` are the values of the left-out labels in the column; `UNKNOWN` where the row is not known.
     """
     all_names, bands = _groups(cells)
     names = np.array(all_names, dtype=object)
@@ -351,17 +329,7 @@ def over_all_of(loaded: LoadedSamples, published: Published, has_label: BoolArra
 
 
 def quality(loaded: LoadedSamples, published: Published, has_label: BoolArray, target: float | None) -> dict[str, Any]:
-    """Return the quality of a model, and the number of labels needed for an accuracy.
-
-    Parameters
-    ----------
-    loaded : LoadedSamples
-    published : Published
-    has_label : array of bool
-        Which samples have a label.
-    target : float or None
-        The accuracy wanted; None: it is not estimated how many labels it needs.
-    """
+    """Return the quality of a model, and the number of labels needed for an accuracy, where one is wanted."""
     summary, over_all = summarise(published.view), over_all_of(loaded, published, has_label)
     needed, why_not = (None, "") if target is None else _needed(published, over_all, target, int((~has_label).sum()))
     return {

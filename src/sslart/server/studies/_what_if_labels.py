@@ -19,7 +19,7 @@ from sslart._utils.text import plural
 from sslart.server.models._published import Published
 from sslart.server.models._replica import fitted_to, table_to_fit
 from sslart.server.models._settings import ModelSettings
-from sslart.server.models._stored_rows import Before
+from sslart.server.models._stored_rows import RowsBefore
 from sslart.server.studies._samples import LoadedSamples, read_rows
 from sslart.server.studies._trust import ends, kept_samples
 
@@ -31,7 +31,7 @@ class Fits(NamedTuple):
     """The rows of a model, and how it is fitted to them."""
 
     connection: Any
-    before: Before
+    before: RowsBefore
     settings: ModelSettings
     keep_rows: int
 
@@ -51,19 +51,10 @@ def trial(
     is_fitted: bool,
     together: bool = False,
 ) -> dict[str, Any]:
-    """Return the result of a fit with changed labels, next to that of one without the change.
+    """Return the result of a fit with changed labels by row, next to that of one without the change.
 
-    Parameters
-    ----------
-    fits : Fits
-    published : Published
-    loaded : LoadedSamples
-    changed : mapping from row to class or None
-    is_fitted : bool
-        Whether the published model is as it was fitted; else a copy is fitted without the change, so that nothing but
-        the change makes a difference.
-    together : bool, default=False
-        Whether the changed labels are one answer about similar rows.
+    Where the published model is not as it was fitted, a copy is fitted without the change, so that nothing but the
+    change makes a difference. `together`: the changed labels are one answer about similar rows.
     """
     after = Published(fits.fitted(changed, together=together), published.sequence, fits.settings)
     before = published if is_fitted else Published(fits.fitted({}), published.sequence, fits.settings)

@@ -1,0 +1,638 @@
+"""Boxes as explanations show them: samples compared with boxes, and the boxes that a search passes."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sslart._art.boxes import NO_LIMIT
+from sslart._art.geometry import choice_and_match, gaps
+from sslart._data.encoder import Encoder
+from sslart._data.labels import UNLABELLED
+from sslart._data.samples import Table
+from sslart._mapping.model_view import MemberView
+from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class EncodedSamples:
+    """Samples in the user's units and in the unit cube.
+
+    Attributes
+    ----------
+    encoder : Encoder
+    names : list of str
+        Name of each column.
+    table : Table
+    coded : array of shape (n_samples, n_coded_features)
+        Samples in the unit cube, NaN where missing.
+    beyond : array of shape (n_samples, n_coded_features)
+        How many ranges each value lies beyond the learnt range.
+    """
+
+    encoder: Encoder
+    names: list[str]
+    table: Table
+    coded: FloatArray
+    beyond: FloatArray
+
+    @classmethod
+    def of(cls, encoder: Encoder, names: list[str], table: Table, coded: FloatArray) -> EncodedSamples:
+        """Return a table that is coded already, with how far its values lie beyond the range."""
+        matrix = encoder.matrix(table)
+        beyond: FloatArray = np.zeros_like(coded)
+        known = encoder.lower <= encoder.upper
+        out = ((matrix < encoder.lower) | (matrix > encoder.upper)) & known
+        if out.any():
+            matrix = encoder.on_scale(matrix)
+            lower, upper = (np.where(known, end, 0.0) for end in encoder.ends)
+            span = upper - lower
+            with np.errstate(over="ignore"):
+                ranges = np.maximum(lower - matrix, matrix - upper) / np.where(span > 0, span, 1.0)
+            beyond = np.where(out, np.where(span > 0, np.minimum(ranges, 1e300 / matrix.shape[1]), 1.0), 0.0)
+        return cls(encoder, names, table, coded, beyond)
+
+    def __len__(self) -> int:
+        return len(self.coded)
+
+    def distances(self, lower: FloatArray, upper: FloatArray, rows: Any = slice(None)) -> FloatArray:
+        """Return the distance to boxes per coded feature, in ranges; 0 where value or side is missing."""
+        coded = self.coded[rows]
+        outside = gaps(coded, lower, upper) + self.beyond[rows]
+        return np.where(np.isnan(coded) | (lower > upper), 0.0, outside)
+
+    def rows(self, rows: IntArray) -> EncodedSamples:
+        """Return the given rows; a row may be given several times."""
+        return EncodedSamples(self.encoder, self.names, self.table[rows], self.coded[rows], self.beyond[rows])
+
+    def categories(self, column: int) -> tuple[list[int], list[Any]]:
+        """Return where the categories of a column are coded, and which they are."""
+        features = self.encoder.features
+        positions = [position for position, feature in enumerate(features) if feature.column == column]
+        return positions, [features[position].category for position in positions]
+
+    @property
+    def numeric(self) -> list[int]:
+        """Numeric columns that vary: their features come first, in this order."""
+        return self.encoder.numeric
+
+    @cached_property
+    def numeric_names(self) -> list[str]:
+        """Names of these columns."""
+        return [self.names[column] for column in self.numeric]
+
+    @cached_property
+    def constants(self) -> dict[int, float | Any]:
+        """The columns that have shown one value only, and that value."""
+        return {
+            feature.column: value if feature.category is None else feature.category
+            for feature, value in self.encoder.constant.items()
+        }
+
+
+Value = float | int | str | bool
+Class = int | str | bool
+
+NO_NODE = -1
+BLOCK = 128  # samples that are compared together when one of them is looked at
+
+
+class FeatureMatch(NamedTuple):
+    """One side of a box compared with the value that the sample has in that feature.
+
+    Attributes
+    ----------
+    feature : str
+        Name of the feature.
+    value : number, category or None
+        What the sample has; None where it is missing.
+    lower, upper : float or None
+        Side of the box in the user's units; None for a categorical feature, and where the box has met no value.
+    categories : tuple or None
+        The categories that the box covers; None for a numeric feature, and where the box has met no value.
+    inside : bool or None
+        Whether the value lies in the box; None where the value or the side is missing.
+    outside_by : float
+        How far the value lies outside, in the user's units; 1 for a category that the box does not cover.
+    share : float
+        Part of this feature in the distance between sample and box. All shares sum to one where there is a distance.
+    width : float or None
+        Part of the learnt range that the box spans; for a categorical feature, of the known categories.
+    beyond_range : bool
+        Whether the value lies beyond all that was learnt, or is a category never met.
+    """
+
+    feature: str
+    value: Value | None
+    lower: float | None
+    upper: float | None
+    categories: tuple[Value, ...] | None
+    inside: bool | None
+    outside_by: float
+    share: float
+    width: float | None
+    beyond_range: bool
+
+
+_feature_match = partial(tuple.__new__, FeatureMatch)  # as FeatureMatch._make, which checks each length
+
+
+class _Comparison(NamedTuple):
+    """Several samples compared: distances and shares per coded feature, and one list per field of `FeatureMatch`.
+
+    The lists hold one value per sample and numeric column: plain values make no work for Python's garbage collector.
+    """
+
+    distances: FloatArray
+    shares: FloatArray
+    fields: tuple[list[Any], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class MatchedBoxes:
+    """Several samples, each with one box.
+
+    Attributes
+    ----------
+    samples : EncodedSamples
+    member : int or None
+        Which member of an ensemble the nodes belong to.
+    classes : list
+        Sorted; labels are indices into it.
+    nodes, labels, support : arrays of length n_samples
+        Node and label are -1 for none.
+    counts : array of shape (n_samples, n_classes)
+        Labelled samples of each class in the box.
+    choices, matches : arrays of length n_samples
+    lower, upper : arrays of shape (n_samples, n_coded_features)
+        The boxes in the unit cube.
+    met : array of bool of shape (n_samples, n_constant)
+        Whether the box has met a value of each feature that has shown one value only.
+    """
+
+    samples: EncodedSamples
+    member: int | None
+    classes: list[Any]
+    nodes: IntArray
+    labels: IntArray
+    support: CountArray
+    counts: CountArray
+    choices: FloatArray
+    matches: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    met: BoolArray
+    _blocks: dict[int, _Comparison] = field(default_factory=dict, repr=False)
+
+    def __getitem__(self, row: int) -> Box | None:
+        node, label = self.nodes.item(row), self.labels.item(row)
+        if node == NO_NODE:
+            return None
+        return Box(
+            node,
+            self.member,
+            None if label < 0 else self.classes[label],
+            self.support.item(row),
+            self.choices.item(row),
+            self.matches.item(row),
+            self,
+            row,
+        )
+
+    def _block(self, row: int) -> tuple[_Comparison, int]:
+        """Return the block that a sample belongs to, and its place there."""
+        number, place = divmod(row, BLOCK)
+        if number not in self._blocks:
+            self._blocks[number] = self._compare(slice(number * BLOCK, (number + 1) * BLOCK))
+        return self._blocks[number], place
+
+    def _compare(self, rows: slice) -> _Comparison:
+        lower, upper, encoder = self.lower[rows], self.upper[rows], self.samples.encoder
+        distances = self.samples.distances(lower, upper, rows)
+        total = distances.sum(axis=1, keepdims=True)
+        shares = distances / np.where(total > 0, total, 1.0)
+        columns = self.samples.numeric
+        n = len(columns)  # numeric features come first, in the order of the columns
+        values = self.samples.table.values[rows][:, columns]
+        low, high, span = encoder.lower[:n], encoder.upper[:n], (encoder.upper - encoder.lower)[:n]
+        off, reached, missing = distances[:, :n], (lower <= upper)[:, :n], np.isnan(values)
+        known = (low <= high) & ~missing
+        with np.errstate(over="ignore", invalid="ignore"):
+            beyond = np.where(known, np.maximum(low - values, values - high).clip(0.0, sys.float_info.max), 0.0)
+            outside_by = np.where(span > 0, np.minimum(off * span, sys.float_info.max), beyond)
+        sides = encoder.decode(lower)[:, :n], encoder.decode(upper)[:, :n]
+        if encoder.ranks is not None:
+            by_rank = [place for _, place, _ in encoder.ranks.of(np.arange(n))]
+            outside_by[:, by_rank] = np.maximum(sides[0] - values, values - sides[1])[:, by_rank]
+        fields = (
+            _listed(values, missing),
+            _listed(sides[0], ~reached),
+            _listed(sides[1], ~reached),
+            _listed(off == 0, ~(reached & known)),
+            np.where(off > 0, outside_by, 0.0).ravel().tolist(),
+            shares[:, :n].ravel().tolist(),
+            _listed((upper - lower)[:, :n], ~reached),
+            (beyond > 0).ravel().tolist(),
+        )
+        return _Comparison(distances, shares, fields)
+
+    def distance(self, row: int) -> float:
+        """Return the L1 distance between a sample and its box, in learnt ranges."""
+        block, place = self._block(row)
+        return float(block.distances[place].sum())
+
+    def feature_matches(self, row: int) -> tuple[FeatureMatch, ...]:
+        """Compare a sample with its box, column by column."""
+        block, place = self._block(row)
+        samples = self.samples
+        n = len(samples.numeric)
+        value, lower, upper, inside, outside_by, share, width, beyond = (
+            listed[place * n : (place + 1) * n] for listed in block.fields
+        )
+        of_numbers = map(
+            _feature_match,
+            zip(
+                samples.numeric_names,
+                value,
+                lower,
+                upper,
+                [None] * n,
+                inside,
+                outside_by,
+                share,
+                width,
+                beyond,
+                strict=True,
+            ),
+        )
+        if n == len(samples.names):
+            return tuple(of_numbers)
+        by_column = dict(zip(samples.numeric, of_numbers, strict=True))
+        return tuple(
+            by_column[column]
+            if column in by_column
+            else self._on_constant(row, column)
+            if column in samples.constants
+            else self._on_categories(row, column, block, place)
+            for column in range(len(samples.names))
+        )
+
+    def _on_constant(self, row: int, column: int) -> FeatureMatch:
+        """Compare a value with the only one that was learnt in its column, which takes no part in any distance."""
+        table, known = self.samples.table, self.samples.constants[column]
+        is_category = column in self.samples.encoder.categorical
+        given = table.categories.get(column) if is_category else table.values[:, column]
+        value = None if given is None else given[row : row + 1].tolist()[0]
+        value = None if value != value else value
+        met = self.met[row, list(self.samples.constants).index(column)]
+        side = None if is_category or not met else float(known)
+        inside = None if value is None or not met else bool(value == known)
+        outside_by = (
+            0.0 if inside is not False else abs(value - side) if side is not None and value is not None else 1.0
+        )
+        covered = (known,) if is_category and met else None
+        name = self.samples.names[column]
+        return FeatureMatch(name, value, side, side, covered, inside, outside_by, 0.0, 0.0, inside is False)
+
+    def most_distant_features(self, row: int) -> tuple[str, ...]:
+        """Return the features that make up most of a sample's distance, and those beyond the learnt range."""
+        columns, is_distant = (values[row] for values in self._distant)
+        return tuple(self.samples.names[column] for column, yes in zip(columns, is_distant, strict=True) if yes)
+
+    @cached_property
+    def _distant(self) -> tuple[list[list[int]], list[list[bool]]]:
+        """The columns of each sample, largest share of the distance first, and which of them are distant."""
+        samples, n = self.samples, len(self.samples.numeric)
+        off = samples.distances(self.lower, self.upper)
+        total = off.sum(axis=1, keepdims=True)
+        coded_shares = off / np.where(total > 0, total, 1.0)
+        shares = np.zeros((len(off), len(samples.names)))
+        beyond = np.zeros(shares.shape, dtype=bool)
+        shares[:, samples.numeric] = coded_shares[:, :n]
+        beyond[:, samples.numeric] = (samples.beyond[:, :n] > 0) & (off[:, :n] > 0)
+        for column, given in samples.table.categories.items():
+            positions, known = samples.categories(column)
+            shares[:, column] = coded_shares[:, positions].sum(axis=1)
+            covers = (category_costs(self.lower[:, positions], self.upper[:, positions]) == 0).any(axis=1)
+            beyond[:, column] = covers & [value is not None and value not in known for value in given]
+        order = np.argsort(-shares, axis=1, kind="stable")
+        shares, beyond = np.take_along_axis(shares, order, axis=1), np.take_along_axis(beyond, order, axis=1)
+        covered = np.pad(np.cumsum(shares, axis=1)[:, :-1], ((0, 0), (1, 0)))
+        return order.tolist(), (((covered < 0.5) & (shares > 0)) | beyond).tolist()
+
+    def _on_categories(self, row: int, column: int, block: _Comparison, place: int) -> FeatureMatch:
+        positions, known = self.samples.categories(column)
+        given = self.samples.table.categories.get(column)
+        value = None if given is None else given[row]
+        costs = category_costs(self.lower[row][None, positions], self.upper[row][None, positions])[0]
+        covered = tuple(category for category, cost in zip(known, costs, strict=True) if cost == 0)
+        never_met = value is not None and value not in known
+        comparable = value is not None and bool(covered)
+        distance = float(block.distances[place, positions].sum())
+        return FeatureMatch(
+            self.samples.names[column],
+            value,
+            None,
+            None,
+            covered or None,
+            distance == 0 and not never_met if comparable else None,
+            float(comparable and (distance > 0 or never_met)),
+            float(block.shares[place, positions].sum()),
+            len(covered) / len(known) if covered else None,
+            never_met,
+        )
+
+
+def _listed(values: Any, absent: BoolArray) -> list[Any]:
+    """Return an array as one list, None where a value is absent."""
+    if absent.any():
+        values = values.astype(object)
+        values[absent] = None
+    listed: list[Any] = values.ravel().tolist()
+    return listed
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """A box compared with a sample: its label, its support, and a comparison per feature.
+
+    Attributes
+    ----------
+    node : int
+        Index of the node, in its member where the model is an ensemble.
+    member : int or None
+        Which member of an ensemble it belongs to.
+    label : class or None
+        Class of the node; None where it has no label.
+    support : int
+        How many samples the node has learnt; a float where they count less as they age.
+    label_counts : dict from class to int
+        How many labelled samples of each class are among them; classes without any are left out. Floats where they
+        count less as they age.
+    choice, match : float
+        How the node was ranked for this sample, and how well it fits it.
+    feature_matches : tuple of FeatureMatch
+        One per feature, in the order of the columns; made anew each time.
+    distance : float
+        L1 distance between sample and box, in learnt ranges.
+    """
+
+    node: int
+    member: int | None
+    label: Class | None
+    support: float
+    choice: float
+    match: float
+    _boxes: MatchedBoxes = field(repr=False)
+    _row: int = field(repr=False)
+
+    @property
+    def label_counts(self) -> dict[Class, float]:
+        """Number of labelled samples of each class learnt by the box; classes without any are omitted."""
+        counts = zip(self._boxes.classes, self._boxes.counts[self._row].tolist(), strict=True)
+        return {label: n for label, n in counts if n}
+
+    @property
+    def distance(self) -> float:
+        """L1 distance between sample and box, in learnt ranges."""
+        return self._boxes.distance(self._row)
+
+    @property
+    def feature_matches(self) -> tuple[FeatureMatch, ...]:
+        """One comparison per feature, in the order of the columns."""
+        return self._boxes.feature_matches(self._row)
+
+    @property
+    def outside(self) -> tuple[FeatureMatch, ...]:
+        """The features in which the sample lies outside, largest share of the distance first."""
+        return outside_first(self.feature_matches)
+
+
+def outside_first(matches: tuple[FeatureMatch, ...]) -> tuple[FeatureMatch, ...]:
+    """Return the features in which a sample lies outside, largest share of the distance first."""
+    return tuple(sorted((match for match in matches if match.inside is False), key=lambda match: -match.share))
+
+
+def category_costs(lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return the distance of each category of a column to boxes, shape (n_boxes, n_categories); inf: unreached.
+
+    A category is the corner of the unit cube with a 1 at its own indicator and 0 at all others.
+    """
+    costs = (1.0 - upper) + lower.sum(axis=1, keepdims=True) - lower
+    return np.where((lower > upper).any(axis=1, keepdims=True), np.inf, costs)
+
+
+class SearchStep(NamedTuple):
+    """One box on the path of a search.
+
+    Attributes
+    ----------
+    node : int
+    choice, match : float
+    label : class or None
+    skipped_because : str or None
+        Why the search went on to the next box; None for the box that the prediction comes from.
+    """
+
+    node: int
+    choice: float
+    match: float
+    label: Class | None
+    skipped_because: str | None
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The best boxes of several samples, shape (n_samples, depth), best first; labels are class indices or -1."""
+
+    nodes: IntArray
+    choices: FloatArray
+    matches: FloatArray
+    labels: IntArray
+    support: IntArray
+
+
+@dataclass(frozen=True)
+class SearchPaths:
+    """The path of the search for each sample: all its boxes, the best, and the first with a label (else the best).
+
+    Attributes
+    ----------
+    classes : list
+        Sorted; labels are indices into it.
+    rankings : list of Ranking
+    ranking, rows, lengths : arrays of int of length n_samples
+        In which ranking, in which row of it, and how long the path is.
+    best, found, labels : arrays of int of length n_samples
+        Two boxes, and the label of the second, -1 for none.
+    best_matches : array of length n_samples
+    """
+
+    classes: list[Any]
+    rankings: list[Ranking]
+    ranking: IntArray
+    rows: IntArray
+    lengths: IntArray
+    best: IntArray
+    best_matches: FloatArray
+    found: IntArray
+    labels: IntArray
+
+    @classmethod
+    def empty(cls, n: int, classes: list[Any]) -> SearchPaths:
+        """Return room for the paths of n samples."""
+        ranking, rows, lengths, best, found, labels = np.zeros((6, n), dtype=np.int64)
+        return cls(classes, [], ranking, rows, lengths, best, np.zeros(n), found, labels)
+
+    def add(self, samples: IntArray, rows: IntArray, ranking: Ranking, positions: IntArray, lengths: IntArray) -> None:
+        """Store rows of a ranking, given the positions of the boxes found, and how long the paths are."""
+        self.ranking[samples], self.rows[samples], self.lengths[samples] = len(self.rankings), rows, lengths
+        self.rankings.append(ranking)
+        self.best[samples], self.best_matches[samples] = ranking.nodes[rows, 0], ranking.matches[rows, 0]
+        self.found[samples] = ranking.nodes[rows, positions]
+        self.labels[samples] = ranking.labels[rows, positions]
+
+    def best_nodes(self, n: int) -> IntArray | None:
+        """Return the n best boxes of each sample, shape (n_samples, n); None where fewer were ranked."""
+        if any(ranking.nodes.shape[1] < n for ranking in self.rankings):
+            return None
+        nodes = np.empty((len(self.rows), n), dtype=np.int64)
+        for number, ranking in enumerate(self.rankings):
+            own = self.ranking == number
+            nodes[own] = ranking.nodes[self.rows[own], :n]
+        return nodes
+
+    def _columns(self, sample: int, *names: str) -> list[list[Any]]:
+        ranking, row = self.rankings[self.ranking[sample]], self.rows[sample]
+        return [getattr(ranking, name)[row, : self.lengths[sample]].tolist() for name in names]
+
+    def steps(self, sample: int) -> tuple[SearchStep, ...]:
+        """Return the path of a sample, best box first."""
+        columns = self._columns(sample, "nodes", "choices", "matches", "labels")
+        return tuple(
+            SearchStep(node, choice, match, *((self.classes[label], None) if label >= 0 else (None, "no label")))
+            for node, choice, match, label in zip(*columns, strict=True)
+        )
+
+    def largest(self, sample: int) -> tuple[int, int]:
+        """Return the box on the path that has learnt most samples, the better one on ties, and how many."""
+        nodes, support = self._columns(sample, "nodes", "support")
+        most = max(support)
+        return nodes[support.index(most)], most
+
+
+FEW_NODES = 8
+
+
+class MemberProbe:
+    """A network with a table of samples.
+
+    Parameters
+    ----------
+    member : MemberView
+    classes : list
+        Sorted; labels are indices into it.
+    names : list of str
+        Names of the columns.
+    table : Table
+    """
+
+    def __init__(self, member: MemberView, classes: list[Any], names: list[str], table: Table) -> None:
+        self.member, self.classes = member, classes
+        coded = member.encode(table)
+        member.network.check_known_features(coded)
+        self.samples = EncodedSamples.of(member.encoder, names, table, coded)
+        self._present: BoolArray = ~np.isnan(self.samples.coded)
+        self.n_present: IntArray = self._present.sum(axis=1)
+
+    def _choices(self, rows: IntArray, nodes: IntArray, matches: FloatArray) -> FloatArray:
+        """Return the choice T = |A ∧ W| / (α + |W|) of boxes, (n_rows, depth), over the features a sample has."""
+        own = self.member.network.nodes
+        norms = own.norms[nodes]
+        for position in np.flatnonzero(self.n_present[rows] < self._present.shape[1]):
+            present = np.tile(self._present[rows[position]], 2)
+            norms[position] = own.weights[nodes[position]][:, present].sum(axis=1)
+        return np.asarray(matches * self.n_present[rows, None] / (self.member.params.choice + norms))
+
+    def search_paths(self, search_depth: int) -> SearchPaths:
+        """Return the boxes that the search passes for each sample, up to the first that has a label."""
+        n_nodes, n_samples = self.member.n_nodes, len(self.samples)
+        limit = n_nodes if search_depth == NO_LIMIT else min(search_depth, n_nodes)
+        paths = SearchPaths.empty(n_samples, self.classes)
+        rows: IntArray = np.arange(n_samples)
+        all_labelled = bool((self.member.labels != UNLABELLED).all())
+        depth = 1 if all_labelled else min(FEW_NODES, limit)
+        while rows.size:
+            nodes, matches = self.member.rank(self.samples.coded[rows], depth=depth)
+            labels = self.member.labels[nodes]
+            labelled = labels != UNLABELLED
+            found = labelled.any(axis=1)
+            done = np.flatnonzero(found | (depth == limit))
+            choices = self._choices(rows, nodes, matches)
+            ranking = Ranking(nodes, choices, matches, labels, self.member.support[nodes])
+            positions = np.where(found, labelled.argmax(axis=1), 0)
+            lengths = np.where(found, positions + 1, depth)
+            paths.add(rows[done], done, ranking, positions[done], lengths[done])
+            rows = np.delete(rows, done)
+            depth = min(4 * depth, limit)
+        return paths
+
+    def other_class(self, indices: IntArray, labels: IntArray | None = None) -> MatchedBoxes:
+        """Return the best box of another class than that of each sample (a class index, -1 for none).
+
+        `labels`, class indices of all boxes, take the place of their own.
+        """
+        labels = self.member.labels if labels is None else labels
+        nodes = np.full(len(indices), NO_NODE)
+        for index in np.unique(indices).tolist():
+            rows = np.flatnonzero(indices == index)
+            others = np.where(labels == index, UNLABELLED, labels)
+            nodes[rows] = self.member.rank(self.samples.coded[rows], labels=others)[0][:, 0]
+        return self.matched(nodes)
+
+    def matched(self, nodes: IntArray) -> MatchedBoxes:
+        """Return each sample with a box, -1 for none."""
+        held = np.maximum(nodes, 0)
+        lower, upper = self.member.boxes_of(held)
+        choices, matches = choice_and_match(self.samples.coded, lower, upper, self.member.params.choice)
+        return MatchedBoxes(
+            self.samples,
+            self.member.number,
+            self.classes,
+            nodes,
+            self.member.labels[held],
+            self.member.support[held],
+            self.member.counts[held],
+            choices,
+            matches,
+            lower,
+            upper,
+            self.member.network.nodes.met[held],
+        )
+
+    def most_similar(self, n: int, paths: SearchPaths) -> tuple[MatchedBoxes, ...]:
+        """Return the n boxes of highest choice for each sample, best first; from the search, where it went so far."""
+        n = min(n, self.member.n_nodes)
+        nodes = paths.best_nodes(n)
+        if nodes is None:
+            nodes = self.member.rank(self.samples.coded, depth=n)[0]
+        return tuple(self.matched(column) for column in nodes.T)
+
+    def unlabelled_near(self, rows: IntArray) -> dict[int, tuple[int, int]]:
+        """Return the best box without a label among the few best, and how many samples it holds, by row."""
+        if not rows.size:
+            return {}
+        nodes = self.member.rank(self.samples.coded[rows], depth=FEW_NODES)[0]
+        without = self.member.labels[nodes] == UNLABELLED
+        best = nodes[np.arange(len(rows)), without.argmax(axis=1)]
+        found = zip(rows.tolist(), best.tolist(), self.member.support[best].tolist(), strict=True)
+        return {row: (node, held) for (row, node, held), any_ in zip(found, without.any(axis=1), strict=True) if any_}
+
+    def familiarity(self, best_matches: FloatArray) -> FloatArray:
+        """Return the familiarity as `score_samples` does, from the match of the best boxes."""
+        table = self.samples.table
+        return self.member.network.less_beyond(table, self.member.encoder.matrix(table), best_matches)

@@ -1,1 +1,0 @@
-"""Explanations, evidence and boxes as words, plain values and small tables."""
