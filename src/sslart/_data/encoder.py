@@ -301,13 +301,13 @@ class Encoder(CachesValues):
                 positions[column][category] = position
         for column, of_category in positions.items():
             values = table.categories[column]
-            place_of = {**of_category, None: -2}
+            place_of: dict[Any, int] = {**of_category, None: -2}
             found = np.fromiter(map(place_of.get, values.tolist(), repeat(-1)), np.int64, len(values))
             rows = np.flatnonzero(found >= 0)
             matrix[rows, found[rows]] = 1.0
             missing = np.flatnonzero(found == -2)
             if len(missing):
-                matrix[np.ix_(missing, list(of_category.values()))] = np.nan
+                matrix[np.ix_(missing, np.array([*of_category.values()], dtype=np.int64))] = np.nan
         return matrix
 
     def rows_beyond(self, matrix: FloatArray) -> BoolArray:
