@@ -156,8 +156,8 @@ class Network:
         """Learn one unchecked numeric row in a single call of the kernel; return the new network and the result.
 
         None where the row has to be learnt as others are: see `learned`. With `predicts`, the class of a labelled row
-        is predicted first: by the first box that passes vigilance, if it has a label. The fit is measured where the key of
-        the row is lower than `measure_below`; None: in any case.
+        is predicted first: by the first box that passes vigilance, if it has a label. The fit is measured where the
+        key of the row is lower than `measure_below`; None: in any case.
         """
         encoder, nodes = self.encoder, self.nodes
         boxes, columns = nodes.backend_boxes, encoder.numeric_columns
