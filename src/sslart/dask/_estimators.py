@@ -20,8 +20,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sslart import estimators
-from sslart._data.labels import NO_TRUTH, as_known, read_labels
-from sslart._data.samples import Table
+from sslart._data.labels import NO_TRUTH, read_labels
 from sslart._mapping.model_view import view_of
 from sslart._utils.optional import optional
 from sslart.dask._cluster import (
@@ -313,7 +312,7 @@ def _share(part: Partition, number: int, model: Any) -> list[tuple[float, float]
     if not len(part.samples):
         return []
     view = view_of(model)
-    labels = as_known(view.class_table, read_labels(part.labels, Table(np.empty((len(part.samples), 1)))))
+    labels = read_labels(part.labels, len(part.samples), classes=view.class_table)
     weights = np.ones(len(labels.known)) if part.weights is None else np.asarray(part.weights, dtype=np.float64)
     total = float(weights[labels.known].sum())
     if not total:
