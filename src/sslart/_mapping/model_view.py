@@ -21,7 +21,7 @@ from sslart._art.learning import LearningParams
 from sslart._art.network import Coded, Network
 from sslart._art.novelty import NoveltyCalibration, NoveltyTest
 from sslart._data.encoder import Encoder
-from sslart._data.labels import UNLABELLED, ClassTable, Label, Labels, as_known, check_has_label, read_labels
+from sslart._data.labels import UNLABELLED, ClassTable, Label, Labels, check_has_label, read_labels
 from sslart._data.samples import SampleReader, Table
 from sslart._mapping.base import Mapping
 from sslart._mapping.conformal import ConformalPredictor, no_promise
@@ -34,6 +34,13 @@ if TYPE_CHECKING:
     from sslart._mapping.evidence.readout import Readout
 
 CLOSE = 1e-9  # of scores: probabilities that differ by more than rounding have scores that differ by more
+
+
+def clear_winner(scores: FloatArray) -> int | None:
+    """Return the index of the highest of the scores of one sample; None where another is as high but for rounding."""
+    own = scores[0].tolist()
+    best = max(own)
+    return own.index(best) if sum(score > best - CLOSE for score in own) == 1 else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,9 +184,7 @@ class MemberView:
 
         It is the most probable class, at less cost than the probabilities.
         """
-        scores = self.scores(coded)[0].tolist()
-        best = max(scores)
-        return scores.index(best) if sum(score > best - CLOSE for score in scores) == 1 else None
+        return clear_winner(self.scores(coded))
 
     def evidence_proba(self, coded: FloatArray) -> FloatArray:
         """Return the probability of each class by evidence mapping; 0 for classes not learnt yet."""
@@ -500,7 +505,7 @@ class ModelView:
 
     def read_labels(self, y: Any, table: Table) -> Labels:
         """Return labels as this model takes them: -1 is a class where the model knows it as one."""
-        labels = as_known(self.class_table, read_labels(y, table))
+        labels = read_labels(y, len(table), classes=self.class_table)
         self.class_table.check_kind(labels)
         return labels
 

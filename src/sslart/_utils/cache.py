@@ -14,9 +14,9 @@ def changed(one: Made, **changes: Any) -> Made:
 
     All fields must be arguments of its constructor, which does nothing else.
     """
-    known, other = vars(one), object.__new__(type(one))
-    fields = type(one).__dataclass_fields__  # type: ignore[attr-defined]
-    vars(other).update({name: known[name] for name in fields}, **changes)
+    known, fields = vars(one), type(one).__dataclass_fields__  # type: ignore[attr-defined]
+    other = object.__new__(type(one))
+    vars(other).update(known if len(known) == len(fields) else {name: known[name] for name in fields}, **changes)
     return other
 
 

@@ -5,7 +5,7 @@ Three kinds: boxes over all features, over features weighted by their relevance,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -103,7 +103,7 @@ class BoxGroup(CachesValues):
 
     def to_state(self) -> dict[str, Any]:
         """Return the boxes as plain values and arrays."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> BoxGroup:

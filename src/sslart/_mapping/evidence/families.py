@@ -19,6 +19,7 @@ from sslart._mapping.evidence.basis import (
     MAX_COEFFICIENT,
     Basis,
     Family,
+    Fit,
     Term,
     TermShape,
     saved_coefficients,
@@ -28,7 +29,6 @@ from sslart._mapping.evidence.boxes import BoxFamily, RelevantFamily, SubspaceFa
 from sslart._mapping.evidence.design import DesignMatrices, feature_means
 from sslart._mapping.evidence.duplicate_groups import LabelGroups
 from sslart._mapping.evidence.graph import CarriedFamily, SpreadFamily
-from sslart._mapping.evidence.ridge import Fit
 from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING, N_BLOCKS, BasisSpec, FixedSettings, Mixture
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, keys_of_numbers
 from sslart._utils.validation import check_number, saved_array
@@ -39,7 +39,7 @@ N_KNOTS = 17  # a curve is straight between knots at every sixteenth of the rang
 N_TREES = 256  # about 64 of them predict a left-out label, about 16 do without any further block
 LEFT_OUT = 0.25  # of the blocks, by each tree
 MIN_BLOCKS = 8  # of labels; of fewer no trees are grown
-SHARE_TRIED = 0.5  # of the columns, at each node
+SHARE_TRIED = 0.5  # of the columns, at each split
 MIN_WEIGHT = 1e-9  # of a leaf: any sample may be one
 
 

@@ -19,6 +19,7 @@ from sslart._mapping.evidence.basis import (
     MARGIN,
     Basis,
     Family,
+    Fit,
     Term,
     TermShape,
     saved_coefficients,
@@ -27,7 +28,6 @@ from sslart._mapping.evidence.basis import (
 )
 from sslart._mapping.evidence.design import DesignMatrices
 from sslart._mapping.evidence.duplicate_groups import LabelGroups
-from sslart._mapping.evidence.ridge import Fit
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.cache import CachesValues

@@ -27,7 +27,7 @@ from sslart._mapping.evidence.label_reservoir import AbsentLabels, LabelReservoi
 from sslart._mapping.evidence.settings import (
     Mixture,
 )
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.parallel import n_threads, stop_flag
 from sslart._utils.validation import check_number, require, saved_array
 
@@ -215,6 +215,11 @@ class Solution:
     rows: IntArray  # which of the labels that are kept
     class_factors: FloatArray  # how much each class counts
 
+    @property
+    def loo_right(self) -> BoolArray:
+        """Mask of labels whose leave-one-out prediction is correct."""
+        return np.asarray(self.left_out.argmax(axis=1) == self.classes)
+
     def without_terms(self) -> Solution:
         """Return the leave-one-out predictions, with a readout without terms."""
         nothing = RankScaler((None,) * len(self.readout.scaler.knots))
@@ -275,7 +280,7 @@ class SolutionBuilder:
             rows = np.arange(len(classes)) if labelled.rows is None else labelled.rows
         else:
             classes, counts, groups = classes[rows], counts[rows], groups.of_rows(rows)
-        kinds = dict.fromkeys([*TERM_ORDER, *map(type, self._terms)])
+        kinds: dict[type[Term], None] = dict.fromkeys([*TERM_ORDER, *(type(one) for one in self._terms)])
         terms = [one for kind in kinds for one in kind.combined([own for own in self._terms if type(own) is kind])]
         scales = calibration(left_out, classes, counts)
         readout = Readout(self._scaler, tuple(terms), self._bias, *scales, self._nodes)
