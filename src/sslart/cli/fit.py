@@ -49,9 +49,8 @@ from sslart.cli._options import (
 )
 from sslart.cli._output import A_BOX, check_target, print_json, print_table, show
 from sslart.cli._quality import measured, more_labels
+from sslart.cli._remote import ServerOption, TokenOption, connected, fit_on_server, refuse
 from sslart.cli._seen_rows import LearntRows, keys_of
-from sslart.cli.service.connection import ServerOption, TokenOption, connected, refuse
-from sslart.cli.service.fitting import fit_on_server
 from sslart.estimators._fitted import take_day_first
 from sslart.estimators._parameters import parameters_of
 from sslart.explain._importances import rows

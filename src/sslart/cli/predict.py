@@ -30,9 +30,8 @@ from sslart.cli._options import (
 )
 from sslart.cli._output import check_target
 from sslart.cli._predictions import PredictionFile, RowPredictor
+from sslart.cli._remote import ServedModel, ServerOption, TokenOption, connected, refuse
 from sslart.cli._table_writer import CellStyle, check_kind
-from sslart.cli.service.connection import ServerOption, TokenOption, connected, refuse
-from sslart.cli.service.served import ServedModel
 
 
 def predict(

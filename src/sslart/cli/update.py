@@ -41,10 +41,8 @@ from sslart.cli._options import (
     parameter,
 )
 from sslart.cli._output import check_target, print_json, print_table
+from sslart.cli._remote import Sending, ServedModel, ServerOption, TokenOption, connected, refuse
 from sslart.cli._seen_rows import MAX_KEYS, NO_KEYS, LearntRows, RowKeys, keys_of
-from sslart.cli.service.connection import ServerOption, TokenOption, connected, refuse
-from sslart.cli.service.sending import Sending
-from sslart.cli.service.served import ServedModel
 
 MERGED_IN_WORDS = {"models": "models merged", "samples": "rows learnt", "boxes_before": "boxes of all models"}
 LEARNT_IN_WORDS = {

@@ -13,7 +13,6 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from sslart._data.labels import read_labels
-from sslart._data.samples import Table
 from sslart._mapping.conformal import LEVELS, Guarantees
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import FloatArray
@@ -220,7 +219,7 @@ class GrowthDisplay(Display):
 
 
 def _n_labelled(y: Any) -> int:
-    return int(read_labels(y, Table(np.empty((_num_samples(y), 1)))).known.sum())
+    return int(read_labels(y).known.sum())
 
 
 TIMES = 4  # the curve is drawn to so many times as many labels

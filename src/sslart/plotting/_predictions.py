@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
 
 from sslart._data.labels import read_labels
-from sslart._data.samples import Table
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.optional import optional
 from sslart._utils.text import list_text, plural
@@ -409,7 +407,7 @@ class VotesDisplay(Display):
         max_classes : int, default=12
         ax : matplotlib axis, default=None
         """
-        read = read_labels(y_pred, Table(np.empty((_num_samples(y_pred), 1))))
+        read = read_labels(y_pred)
         labels = [one if known else None for one, known in zip(read.values.tolist(), read.known.tolist(), strict=True)]
         counts = [1.0] * len(labels) if weights is None else np.asarray(weights, dtype=float).tolist()
         if not labels or len(counts) != len(labels):
