@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from sslart._data.dates import days_of
 from sslart._mapping.model_view import view_of
 from sslart._tables import arrow, pandas
 from sslart._tables.cells import MISSING, NotADateError, day_comes_first, distinct, is_date, moments, plain, texts
-from sslart._tables.files import read_pieces
+from sslart._tables.files import read_pieces, read_table
 from sslart._utils.notes import note
 from sslart._utils.text import Day, listed
 
@@ -39,11 +39,11 @@ class Column(NamedTuple):
     detail: str
 
 
-def split_names(options: Sequence[str] | None, frame: Any) -> list[str]:
+def split_names(options: Sequence[str] | None, columns: Container[str]) -> list[str]:
     """Return the columns named in an option that may be given often, or once with commas."""
     names: list[str] = []
     for text in options or ():
-        names += [text] if text in frame.columns else [name.strip() for name in text.split(",") if name.strip()]
+        names += [text] if text in columns else [name.strip() for name in text.split(",") if name.strip()]
     return names
 
 
@@ -105,6 +105,25 @@ def blank_rows(frame: Any, names: Sequence[str], source: str) -> Any:
         first = frame.index[blank][0] + 1
         note(f"{int(blank.sum())} row(s) of {source} are blank and left out of account; the first is row {first}.")
     return blank & (not blank.all())
+
+
+def rows_with_values(model: Any, frame: Any, source: str, features: Any = None) -> Any:
+    """Return a frame without rows that are blank in the columns that a model has learnt from, or in all features."""
+    features = frame.columns if features is None else features
+    check_learnt_columns(model, features, source)
+    return frame[~blank_rows(frame, learnt_columns(model) or features, source)]
+
+
+def read_samples_for(
+    model: Any, data: str, encoding: str | None, label: str | None = None, id_column: str | None = None
+) -> tuple[Any, Any, list[Any] | None]:
+    """Return the rows of a file with values, their samples as a model takes them, and their labels if it has any."""
+    frame = read_table(data, encoding)
+    check_columns(frame.columns, [label, id_column], data)
+    frame = rows_with_values(model, frame, data)
+    labels = None if label is None else labels_of(frame, label, data, model.classes_)
+    others = [name for name in (label, id_column) if name is not None]
+    return frame, samples_for(model, frame.drop(columns=others), data), labels
 
 
 def features_of(frame: Any, source: str, categories: Sequence[str] = ()) -> Any:

@@ -29,26 +29,14 @@ SHOWN_CLASSES = 30
 
 
 class TrainingTable(NamedTuple):
-    """Rows to learn from.
-
-    Attributes
-    ----------
-    samples : DataFrame
-    labels : list of str or None
-    ids, groups : list of str or None, or None
-        The name and the group of each row, where a column has them.
-    columns : list of Column
-        What was understood of each column.
-    day_first : list of str
-        The columns with dates in which the day comes before the month.
-    """
+    """Rows to learn from, with the name and the group of each row, where a column has them."""
 
     samples: Any
     labels: list[Any]
     ids: list[str | None] | None
     groups: list[str | None] | None
     columns: list[Column]
-    day_first: list[str]
+    day_first: list[str]  # columns with dates in which the day comes before the month
 
     @property
     def label_counts(self) -> dict[str, int]:
@@ -85,18 +73,9 @@ def read_training_table(
 
 
 def training_table_of(frame: Any, named: Columns, source: str, *, need_labels: bool = True) -> TrainingTable:
-    """Return the training rows of a frame, or raise an error with a remedy.
+    """Return the training rows of a frame, as `read_pieces` yields it, or raise an error with a remedy.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        As `read_pieces` yields it: its index numbers the rows of the table from 0.
-    named : Columns
-        Where there is no label column, all labels are None.
-    source : str
-        The name of the table, for messages.
-    need_labels : bool, default=True
-        Whether a label column must have a label.
+    Where there is no label column, all labels are None; one without a label is refused, unless labels are not needed.
     """
     label, id_column, group = named[:3]
     left_out = [name for name in (id_column, *split_names(named.ignore, frame)) if name is not None]

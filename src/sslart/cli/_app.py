@@ -26,8 +26,8 @@ COMMANDS = {  # the module of each command, and its line in the help
     "merge": ("update", "Merge models that were fitted to parts of a table."),
     "label": ("label", "Ask you for the labels that help most, and learn them."),
     "watch": ("watch", "Predict rows as they come, flag novel ones, and learn."),
-    "serve": ("service.serve", "Serve models over HTTP: predict, explain and learn."),
-    "studio": ("service.studio", "Label, understand and watch a model in the browser."),
+    "serve": ("serve", "Serve models over HTTP: predict, explain and learn."),
+    "studio": ("serve", "Label, understand and watch a model in the browser."),
 }
 
 

@@ -28,20 +28,10 @@ CURE = "write CSV or Parquet instead"
 
 
 class Style(NamedTuple):
-    """Style of cells in text output.
+    """Style of cells in text output."""
 
-    Attributes
-    ----------
-    keep_formulas : bool
-        Whether cells that a spreadsheet computes stay as they are.
-    visible : bool
-        Whether every character is visible, as for a person who reads it on a terminal.
-    separator, decimal : str
-        Of CSV: what separates cells, and what stands in numbers.
-    """
-
-    keep_formulas: bool = False
-    visible: bool = False
+    keep_formulas: bool = False  # cells that a spreadsheet computes
+    visible: bool = False  # every character, as for a person who reads it on a terminal
     separator: str = ","
     decimal: str = "."
 
@@ -61,16 +51,8 @@ def check_kind(target: str) -> None:
 def written(frames: Iterable[Any], kind: str, types: Mapping[str, Any], style: Style) -> Iterator[bytes]:
     """Yield frames with the same columns as a file, of a kind given by the ending of its name.
 
-    JSON is always visible, and the same when it is read back. CSV is visible where a person may read it as it is.
-
-    Parameters
-    ----------
-    frames : iterable of DataFrame
-    kind : str
-        One of `KINDS`.
-    types : mapping
-        The types of columns in Parquet, where they are not text.
-    style : Style
+    `types` are those of columns in Parquet, where they are not text. JSON is always visible, and the same when it is
+    read back. CSV is visible where a person may read it as it is.
     """
     if kind in PARQUET:
         yield from _parquet(frames, types)

@@ -28,8 +28,16 @@ from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
 from sslart._utils.text import json_text, listed, plural
 from sslart.cli._line_reader import LineReader, Lines, NotARowError
-from sslart.cli._model_file import SECONDS_TO_WAIT, ModelFile, save_model
-from sslart.cli._options import ALARMS_HELP, MODEL_HELP, WAIT_HELP, EncodingOption
+from sslart.cli._model_file import ModelFile, save_model
+from sslart.cli._options import (
+    SECONDS_TO_WAIT,
+    WAIT_HELP,
+    AlarmsOption,
+    EncodingOption,
+    LabelOption,
+    ModelArgument,
+    parameter,
+)
 from sslart.cli._output import check_not_read, check_target, show
 from sslart.cli._path_lock import InUseError
 from sslart.cli._predictions import RowPredictor
@@ -62,30 +70,11 @@ class Row(NamedTuple):
 
 
 class StreamWorker:
-    """A model that predicts the rows of a stream and learns them.
+    """A model that predicts the rows of a stream, and learns them after every so many rows.
 
-    Parameters
-    ----------
-    model_file : str
-    label, id_column : str or None
-        Columns with the class, and with a name for each row.
-    rejects : str or None
-        File to which bad rows are added; standard error for None.
-    learning : Learning
-        Which rows the model learns: those that are novel may be faults, which should be flagged again next time.
-    every : int
-        After how many rows it learns them and is saved.
-    abstain_below : float or None
-        Takes the place of the model's parameter where it is not None; the saved model keeps its own.
-    false_alarms : float
-        Of rows like the learnt ones, at most this share is flagged as novel.
-    wait : float
-        How many seconds to wait at the end while another command writes the model.
-
-    Attributes
-    ----------
-    saved_through : int
-        The last row that the saved model has learnt.
+    Bad rows are added to the file `rejects`, or printed as errors where it is None. The saved model keeps its own
+    settings of abstention and novelty. Of rows that are novel, only labelled ones are learnt: they may be faults, which
+    should be flagged again next time. The last row that the saved model has learnt is `saved_through`.
     """
 
     def __init__(
@@ -110,7 +99,7 @@ class StreamWorker:
         self.model, self._rows = self._file.read()
         self.saved_through = 0
         self.false_alarms = false_alarms
-        self._predict = self._new_predictor()
+        self._predict = RowPredictor(self.model, abstain_below, false_alarms=false_alarms)
         self._reader, self._known_names = LineReader(), self._names_that_matter()
         self._to_learn: list[Row] = []
         self._unsaved: list[Row] = []  # learnt since the model was saved
@@ -159,7 +148,7 @@ class StreamWorker:
                 self._learn_on_what_is_there()
             self._n_learnt += len(self._unsaved)
             self._unsaved = []
-            self._predict = self._new_predictor()
+            self._predict = RowPredictor(self.model, self.abstain_below, false_alarms=self.false_alarms)
         if self.learning != Learning.none:
             self.saved_through = self._last
 
@@ -199,9 +188,6 @@ class StreamWorker:
         self._to_learn, self._unsaved, self._n_not_learnt = [], [], len(rows)
         for row in rows:
             self._keep(row, "This row was predicted, but the model that has learnt it could not be saved.")
-
-    def _new_predictor(self) -> RowPredictor:
-        return RowPredictor(self.model, self.abstain_below, false_alarms=self.false_alarms)
 
     def summary(self) -> str:
         """Return a one-line summary of the run."""
@@ -345,12 +331,10 @@ class StreamWorker:
 
 
 def watch(
-    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
+    model_file: ModelArgument,
     data: Annotated[str, typer.Argument(help="rows as CSV or JSON lines; - for standard input")] = STANDARD,
     follow: Annotated[bool, typer.Option("--follow", help="at the end of a file, wait for more rows")] = False,
-    label: Annotated[
-        str | None, typer.Option(help="column with the classes, blank where not known", metavar="COLUMN")
-    ] = None,
+    label: LabelOption = None,
     id_column: Annotated[str | None, typer.Option("--id", help="column to repeat", metavar="COLUMN")] = None,
     learn: Annotated[
         Learning, typer.Option(help="which rows the model learns: familiar ones and labelled ones, all, or none")
@@ -360,9 +344,9 @@ def watch(
         str | None, typer.Option(help="file for bad rows; MODEL.rejects.jsonl if not given", metavar="FILE")
     ] = None,
     abstain_below: Annotated[
-        float | None, typer.Option(min=0, max=1, help="predict no class where it is less probable", metavar="P")
+        float | None, parameter("abstain_below", "predict no class where it is less probable", "P")
     ] = None,
-    false_alarms: Annotated[float, typer.Option(min=0, max=1, help=ALARMS_HELP, metavar="SHARE")] = FALSE_ALARMS,
+    false_alarms: AlarmsOption = FALSE_ALARMS,
     encoding: EncodingOption = None,
     wait: Annotated[float, typer.Option(min=0, help=f"at the end: {WAIT_HELP}", metavar="SECONDS")] = SECONDS_TO_WAIT,
     quiet: Annotated[bool, typer.Option("--quiet", help="print no summary at the end")] = False,

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from sslart._data.labels import UNLABELLED, Labels, read_labels
-from sslart._data.samples import Table
+from sslart._data.labels import UNLABELLED, Labels
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.optional import optional
 from sslart._utils.text import DateName, number_text, plural, printable
@@ -74,9 +73,10 @@ def an_explanation(value: Any) -> Explanation:
     return value  # type: ignore[no-any-return]
 
 
-def read_classes(y: Any) -> Labels:
-    """Return classes of samples, with gaps."""
-    return read_labels(y, Table(np.empty((_num_samples(y), 1))))
+def classes_of(labels: Labels) -> list[Any]:
+    """Return the class of each sample; None where it has no label."""
+    pairs = zip(labels.values.tolist(), labels.known.tolist(), strict=True)
+    return [one if known else None for one, known in pairs]
 
 
 def one_sample(x: Any) -> Any:

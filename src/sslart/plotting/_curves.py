@@ -12,6 +12,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from sslart._data.labels import read_labels
 from sslart._mapping.conformal import LEVELS, Guarantees
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import FloatArray
@@ -81,7 +82,7 @@ class CoverageCorrectnessDisplay(Display):
             Values of `search_depth`; None searches until a box with a label is found.
         ax : matplotlib axis, default=None
         """
-        return cls(coverage_correctness_curve(model, X, y, depths), int(draw.read_classes(y).known.sum())).plot(ax)
+        return cls(coverage_correctness_curve(model, X, y, depths), int(read_labels(y).known.sum())).plot(ax)
 
     @classmethod
     def from_predictions(cls, y_true: Any, y_pred: Mapping[int | None, Any], *, ax: Any = None) -> Self:

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from sslart._data.labels import read_labels
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.text import list_text, plural
 from sslart.explain import Box, Contribution, Evidence, Explanation, FeatureMatch, Vote, explain
@@ -394,8 +395,7 @@ class VotesDisplay(Display):
         max_classes : int, default=12
         ax : matplotlib axis, default=None
         """
-        read = draw.read_classes(y_pred)
-        labels = np.where(read.known, read.values.astype(object), None).tolist()
+        labels = draw.classes_of(read_labels(y_pred))
         counts = [1.0] * len(labels) if weights is None else np.asarray(weights, dtype=float).tolist()
         if not labels or len(counts) != len(labels):
             raise ValueError(f"y_pred has {len(labels)} votes and weights {len(counts)}: give one of each per member.")

@@ -39,7 +39,7 @@ N_KNOTS = 17  # a curve is straight between knots at every sixteenth of the rang
 N_TREES = 256  # about 64 of them predict a left-out label, about 16 do without any further block
 LEFT_OUT = 0.25  # of the blocks, by each tree
 MIN_BLOCKS = 8  # of labels; of fewer no trees are grown
-SHARE_TRIED = 0.5  # of the columns, at each node
+SHARE_TRIED = 0.5  # of the columns, at each split
 MIN_WEIGHT = 1e-9  # of a leaf: any sample may be one
 
 

@@ -122,6 +122,11 @@ class LooFits:
         else:
             yield from regression.fits(ridges, self.blocks, is_wanted)
 
+    def fits_of(self, candidates: Iterable[Candidate]) -> Iterator[tuple[Candidate, Fit]]:
+        """Yield candidates with their fits; those of the same bases are fitted together."""
+        for specs, ridges in ridges_of(candidates).items():
+            yield from (((specs, fit.ridge), fit) for fit in self.fits(specs, ridges))
+
     @cached_property
     def _counts(self) -> FloatArray:
         """Weight of each label in each view: the selection by all labels, and one without each block of labels."""
@@ -217,7 +222,8 @@ def screened(trial: LooFits, taking_part: TakingPart, *, is_coarse: bool = False
     grid = _Grid(taking_part)
     if not grid.coarse:
         return taking_part
-    losses = [_losses(trial.of_part(half, FEW_BOXES), grid.coarse) for half in halves]
+    parts = [trial.of_part(half, FEW_BOXES) for half in halves]
+    losses = [np.array([part.losses(fit.left_out) for _, fit in part.fits_of(grid.coarse)]) for part in parts]
     n_bases = MIN_BASES if is_coarse else max(MIN_BASES, round(MIN_BASES * (USUAL_LABELS / n) ** 2))
     found: TakingPart = {}
     for own, views in (
@@ -229,12 +235,6 @@ def screened(trial: LooFits, taking_part: TakingPart, *, is_coarse: bool = False
             found.setdefault(candidate, np.zeros_like(taking_part[candidate]))[views] = True
     found |= {one: taking_part[one] for one in grid.alone}
     return {one: found[one] for one in taking_part if one in found}
-
-
-def _losses(trial: LooFits, candidates: Iterable[Candidate]) -> FloatArray:
-    """Return the loss of each candidate on each label, shape (n_candidates, n_labels)."""
-    fits = (fit for specs, ridges in ridges_of(candidates).items() for fit in trial.fits(specs, ridges))
-    return np.array([trial.losses(fit.left_out) for fit in fits])
 
 
 def _best(candidates: Sequence[Candidate], losses: FloatArray, n_bases: int) -> list[Candidate]:
@@ -498,8 +498,7 @@ def learn(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -
 
 
 def _learnt(trial: LooFits, nodes: IntArray, mixtures: Sequence[Mixture]) -> Solution:
-    ridges = ridges_of((one.specs, one.ridge) for one in mixtures)
-    fits = {(specs, fit.ridge): fit for specs, those in ridges.items() for fit in trial.fits(specs, those)}
+    fits = dict(trial.fits_of((one.specs, one.ridge) for one in mixtures))
     return _solution(trial, nodes, mixtures, [fits[one.specs, one.ridge] for one in mixtures])
 
 
