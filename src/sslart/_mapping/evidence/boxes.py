@@ -314,19 +314,15 @@ class SubspaceFamily(BoxFamily):
         """Return a group per subspace."""
         some = _first_boxes(design)[:BOXES_PER_SUBSPACE]
         lower, upper = design.boxes_on(rank_weight, len(some))
-        return [
-            BoxGroup(rank_weight, features, np.ones(len(features)), some, lower[:, features], upper[:, features])
-            for features in self._subspaces(design)
-        ]
-
-    @staticmethod
-    def _subspaces(design: DesignMatrices) -> list[IntArray]:
-        random = np.random.RandomState(design.labelled.seed)
-        n_features = design.n_features
+        random, n_features = np.random.RandomState(design.labelled.seed), design.n_features
         most = int(np.sqrt(n_features)) + 2
-        return [
+        subspaces = (
             np.sort(random.choice(n_features, min(random.randint(2, most + 1), n_features), replace=False))
             for _ in range(N_SUBSPACES)
+        )
+        return [
+            BoxGroup(rank_weight, features, np.ones(len(features)), some, lower[:, features], upper[:, features])
+            for features in subspaces
         ]
 
 

@@ -219,13 +219,21 @@ class LabelledSet(CachesValues):
     @cached_property
     def row_weights(self) -> FloatArray:
         """Weight of each label in the regression: its sample weight times the factor of its class."""
-        weights = np.ones(len(self.classes)) if self.weights is None else self.weights
-        return weights * self.class_factors[self.classes]
+        return self._sample_weights * self.class_factors[self.classes]
 
     @cached_property
     def class_factors(self) -> FloatArray:
         """Weight factor of each class."""
-        return self._class_factors(np.ones(len(self.classes)) if self.weights is None else self.weights)
+        if self.class_weights is None:
+            return np.ones(self.n_classes)
+        if not isinstance(self.class_weights, str):
+            return self.class_weights
+        totals = np.bincount(self.classes, self._sample_weights, self.n_classes)
+        return np.asarray(totals.sum() / (max((totals > 0).sum(), 1) * np.where(totals > 0, totals, np.inf)))
+
+    @property
+    def _sample_weights(self) -> FloatArray:
+        return np.ones(len(self.classes)) if self.weights is None else self.weights
 
     @property
     def ridge_weights(self) -> FloatArray | None:
@@ -242,14 +250,6 @@ class LabelledSet(CachesValues):
             return counts
         weighted = counts * self.class_factors[self.classes]
         return np.asarray(weighted * counts.sum() / weighted.sum())
-
-    def _class_factors(self, weights: FloatArray) -> FloatArray:
-        if self.class_weights is None:
-            return np.ones(self.n_classes)
-        if not isinstance(self.class_weights, str):
-            return self.class_weights
-        totals = np.bincount(self.classes, weights, self.n_classes)
-        return np.asarray(totals.sum() / (max((totals > 0).sum(), 1) * np.where(totals > 0, totals, np.inf)))
 
     @property
     def has_many_classes(self) -> bool:
