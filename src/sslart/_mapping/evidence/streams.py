@@ -116,7 +116,7 @@ def _is_choice(numbers: IntArray, longest: int) -> BoolArray:
     """
     is_power, is_triple = ((n > 0) & (n & (n - 1) == 0) for n in (numbers, numbers // 3))
     grown = is_power | ((numbers <= FEW) & (numbers % 3 == 0) & is_triple)
-    return np.where(numbers < 2 * longest, (numbers > 1) & grown, numbers % longest == 0)
+    return np.asarray(np.where(numbers < 2 * longest, (numbers > 1) & grown, numbers % longest == 0))
 
 
 def _has_grown(number: int, longest: int) -> bool:
