@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sslart._art.learning import Fading, LearningParams
 from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
 from sslart._data.columns import ATTRIBUTE, NO_PLAN
-from sslart._data.labels import UNLABELLED, ClassTable, Labels, Presentations, as_known, read_labels
+from sslart._data.labels import UNLABELLED, ClassTable, Labels, Presentations, read_labels
 from sslart._data.samples import SampleReader, Table, known_columns, read_samples
 from sslart._data.training import read_training
 from sslart._drift.monitor import NO_DRIFT, Measurements
@@ -431,7 +431,7 @@ def read_validation_set(
     except (TypeError, ValueError):
         raise ValueError("validation_set must be a pair (X_val, y_val).") from None
     own = read_samples(reader, X, reset=False, categorical=frozenset(table.categories))
-    labels = as_known(class_table, read_labels(y, own))
+    labels = read_labels(y, len(own), classes=class_table)
     class_table.check_kind(labels)
     if (class_table.codes(labels) == UNLABELLED).all():
         raise ValueError("validation_set has no sample of a class that y has: give the true classes of some.")

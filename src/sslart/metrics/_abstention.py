@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sslart._art.boxes import NO_LIMIT
 from sslart._data.labels import NO_TRUTH, UNLABELLED, Labels, read_labels
-from sslart._data.samples import Table, is_missing, without_mask
+from sslart._data.samples import is_missing, without_mask
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import BoolArray, FloatArray
 from sslart._utils.validation import check_whole
@@ -213,7 +213,7 @@ def _read(y: Any, abstained: Any) -> Labels:
 
         plain = [None if stands_for_none(label) else label for label in array]
         array = np.array([*plain, None], dtype=object)[:-1]
-    labels = read_labels(array, Table(np.empty((len(array), 1)))).with_class_minus_one()
+    labels = read_labels(array).with_class_minus_one()
     if is_missing(abstained) or isinstance(abstained, str) != (labels.values.dtype.kind == "U"):
         return labels
     return Labels(labels.values, labels.known & (labels.values != abstained))

@@ -19,7 +19,6 @@ from sklearn.model_selection import (
 from sklearn.utils import check_random_state, indexable
 
 from sslart._data.labels import UNLABELLED, Labels, group_names, read_labels, with_two_classes
-from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.text import list_text, plural
 from sslart._utils.validation import check_flag, check_whole
@@ -53,7 +52,7 @@ def is_labelled(y: Any) -> BoolArray:
 
 def read_training_labels(y: Any) -> Labels:
     """Return y as `fit` reads it, with -1 and 1 as two classes where there are no others."""
-    return with_two_classes(read_labels(y, Table(np.empty((len(y), 1)))))
+    return with_two_classes(read_labels(y))
 
 
 def read_groups(owner: str, groups: Any, known: BoolArray) -> IntArray:

@@ -305,6 +305,8 @@ def endpoint(
     method, path = operation.split()
     if scope is not None:
         options["dependencies"] = [Depends(_CHECKS[scope])]
+    if schema is None and status != 204:
+        options["response_class"] = Response
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         signature = inspect.signature(function, eval_str=True)
@@ -338,7 +340,6 @@ def endpoint(
             response_model=schema,
             status_code=status,
             responses={**(responses or {}), **problems(*own)},
-            **({} if schema is not None or status == 204 else {"response_class": Response}),
             **options,
         )
         return function
