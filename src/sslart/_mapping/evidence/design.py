@@ -118,10 +118,7 @@ def _knots(lower: FloatArray, upper: FloatArray, support: IntArray) -> Knots | N
 
 @dataclass(frozen=True)
 class BoxSet:
-    """Boxes in the unit cube, shape (n_boxes, n_features), and how many samples each has learnt.
-
-    `n_wanted` is how many should take part at least where there are so many, because classes are many.
-    """
+    """Boxes in the unit cube, (n_boxes, n_features), and their support; of many classes `n_wanted` take part."""
 
     lower: FloatArray
     upper: FloatArray

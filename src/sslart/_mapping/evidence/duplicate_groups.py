@@ -45,9 +45,6 @@ def near_copies(samples: FloatArray, classes: IntArray, indicator: BoolArray) ->
     how exact measurements are, and clusters of that scale that lie less far apart are found too. Distances are those of
     features that are measured: samples of one category lie together without being copies, though copies agree in their
     categories. The time is O(n² D) for n labels of D features.
-
-    `samples` (n_labels, n_features): in the unit cube, NaN where missing; `indicator`: which features stand for a
-    category.
     """
     alone = np.arange(len(samples))
     first, of_label = _distinct(samples)
@@ -233,8 +230,7 @@ class LabelGroups(CachesValues):
 def found_groups(samples: FloatArray, classes: IntArray, indicator: BoolArray, keys: IntArray | None) -> LabelGroups:
     """Return the groups to leave out: the user's groups and copies if groups are given, else near copies.
 
-    `samples` (n_labels, n_features): in the unit cube, NaN where missing; `indicator`: which features stand for a
-    category; `keys`: samples of one key are one group of the user's; 0 stands for no group.
+    `indicator` marks the features that stand for a category; `keys` are those of the user's groups, 0 for none.
     """
     copies = LabelGroups.of_copies(samples, classes)
     if keys is not None and keys.any():

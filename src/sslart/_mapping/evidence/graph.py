@@ -79,8 +79,8 @@ class ReadBoxes(NamedTuple):
 class LabelPropagation:
     """Labels propagated over the graph, and the share of each class that every box then holds.
 
-    `S` (n_boxes, n_boxes); `reach`: a in [0, 1): how far labels are propagated, (I − aS)⁻¹; `boxes`: the box that each
-    label starts from; `targets` (n_labels, n_classes): indicators of the classes, times the weights of the labels.
+    They start from `boxes`, and reach others by (I − aS)⁻¹ with the reach a in [0, 1). Targets are indicators of the
+    classes, times the weights of the labels.
     """
 
     def __init__(self, S: FloatArray, reach: float, boxes: IntArray, targets: FloatArray) -> None:
