@@ -70,7 +70,9 @@ def test_memory_grows_with_the_logarithm_of_the_stream() -> None:
     for start in range(0, 1_000_000, 10_000):
         rows = rows_of(np.zeros(10_000))
         rows[:, 0] += start
-        buckets, timeline = buckets.adding(rows), timeline.adding(rows)
+        buckets = buckets.copy(len(rows))
+        buckets.push(rows)
+        timeline = timeline.adding(rows)
     assert len(buckets.rows) < 100
     assert len(timeline.rows) <= MAX_PARTS
     assert timeline.rows[-1, 0] == 1_000_000

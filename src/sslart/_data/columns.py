@@ -160,7 +160,6 @@ def is_named_as_id(name: str) -> bool:
 
     Examples
     --------
-    >>> from sslart._data.columns import is_named_as_id
     >>> [is_named_as_id(name) for name in ("id", "Patient ID", "customerId", "row_no", "width", "void")]
     [True, True, True, True, False, False]
     """

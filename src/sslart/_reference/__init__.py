@@ -148,7 +148,7 @@ def encode(matrix: FloatArray, lower: FloatArray, upper: FloatArray, coded: Floa
 
 
 def row_keys(matrix: FloatArray, factors: KeyArray, keys: KeyArray) -> None:
-    """Fill `keys` with a key of each row, the same for rows that agree in all values, by an odd factor for each column."""
+    """Fill `keys` with a key of each row, the same for equal rows, by an odd factor for each column."""
     bits = (matrix + 0.0).view(np.uint64)  # -0.0 is 0.0
     keys[:] = mixed(((bits ^ (bits >> np.uint64(29))) * factors).sum(axis=1, dtype=np.uint64))
 

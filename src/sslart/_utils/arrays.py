@@ -64,7 +64,6 @@ def equal_share(values: FloatArray) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from sslart._utils.arrays import equal_share
     >>> equal_share(np.array([1.0, 1.0, 2.0, 3.0])) == 1 / 6
     True
     """

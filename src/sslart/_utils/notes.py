@@ -45,7 +45,6 @@ def collected_notes() -> Iterator[list[str]]:
 
     Examples
     --------
-    >>> from sslart._utils.notes import collected_notes, note
     >>> with collected_notes() as notes:
     ...     note("3 rows are blank.")
     ...     note("3 rows are blank.")
