@@ -27,8 +27,6 @@ class Estimate:
 def wilson(count: float, total: float) -> tuple[float, float]:
     """Return the 95 % interval of a share by Wilson's formula; (0, 1) where there is nothing to count.
 
-    Examples
-    --------
     >>> [round(end, 3) for end in wilson(9, 10)]
     [0.596, 0.982]
     """
@@ -50,8 +48,6 @@ def share(count: int, total: int) -> Estimate:
 def difference(first: Estimate, second: Estimate) -> Estimate | None:
     """Return the second share minus the first, with Newcombe's 95 % interval; None if either is unknown.
 
-    Examples
-    --------
     >>> found = difference(share(8, 20), share(18, 20))
     >>> round(found.value, 2), round(found.low, 2), round(found.high, 2)
     (0.5, 0.21, 0.7)

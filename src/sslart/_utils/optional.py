@@ -34,8 +34,6 @@ def optional(module: str, extra: str) -> Any:
     Raises an ImportError that names the packages to install: those of the extra, and never sslart itself, of which the
     index may hold none or another one.
 
-    Examples
-    --------
     >>> optional("math", "data").pi
     3.141592653589793
     """
@@ -49,8 +47,6 @@ def optional(module: str, extra: str) -> Any:
 def install_command(extra: str, package: str) -> str:
     """Return the command that installs an extra of sslart, or a single package if the extra is unknown.
 
-    Examples
-    --------
     >>> install_command("no such extra", "matplotlib")
     'pip install "matplotlib"'
     """
@@ -79,8 +75,6 @@ def _brought_by(extra: str, declared: list[str]) -> list[str]:
 def heavy(module: str) -> Any:
     """Return a module of a package that is always installed, but takes long to import and is rarely needed.
 
-    Examples
-    --------
     >>> heavy("fractions").Fraction(1, 3)
     Fraction(1, 3)
     """
