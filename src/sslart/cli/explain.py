@@ -33,8 +33,7 @@ from sslart.cli._options import (
     QuietOption,
 )
 from sslart.cli._output import A_BOX, ESCAPED, check_target, print_json, show, write
-from sslart.cli.service.connection import ServerOption, TokenOption, connected, model_of
-from sslart.cli.service.served import ServedModel
+from sslart.cli._remote import ServedModel, ServerOption, TokenOption, connected, model_of
 from sslart.reporting._page import check_page_path
 
 MAX_ROWS = 5000  # of a longer table, importances are measured on so many rows
