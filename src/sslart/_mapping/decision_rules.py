@@ -166,10 +166,9 @@ def error_levels(owner: str, given: Any, classes: NDArray[Any]) -> ErrorLevels |
     for name, level in given.items():
         plain = plain_value(name)
         if (type(plain), plain) not in place:
-            listed = list_text([repr(label) for label in classes.tolist()], SHOWN_CLASSES)
             raise ValueError(
                 f"max_error of {owner} names the class {name!r}, which the model does not have. Its classes are "
-                f"{listed}."
+                f"{_listed(classes)}."
             )
         by_class.append((place[type(plain), plain], float(level)))
     return ErrorLevels(None, tuple(by_class))

@@ -16,13 +16,12 @@ import numpy as np
 import scipy.sparse
 
 from sslart._art.algebra import Cholesky, gram_matrix, multiply
-from sslart._mapping.evidence.duplicate_groups import LabelGroups
 from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING, BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.validation import check_number, require, saved_array
 
 if TYPE_CHECKING:
-    from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
+    from sslart._mapping.evidence.design import DesignMatrices, LabelGroups, LabelledSet
 
 MAX_COEFFICIENT = 1e30  # in a file: sums of many are numbers in single precision too
 MARGIN = 1e-6  # by which rounding may lead out of the unit cube

@@ -26,8 +26,7 @@ from sslart._mapping.evidence.basis import (
     saved_places,
     saved_rank_weight,
 )
-from sslart._mapping.evidence.design import DesignMatrices
-from sslart._mapping.evidence.duplicate_groups import LabelGroups
+from sslart._mapping.evidence.design import DesignMatrices, LabelGroups
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.cache import CachesValues

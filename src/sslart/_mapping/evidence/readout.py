@@ -13,8 +13,7 @@ from sslart._art.backend import backend
 from sslart._data.labels import ClassTable
 from sslart._mapping.evidence.basis import MAX_COEFFICIENT, Term, TermShape, saved_coefficients, saved_places
 from sslart._mapping.evidence.boxes import BoxTerm
-from sslart._mapping.evidence.design import LabelledSet, RankScaler
-from sslart._mapping.evidence.duplicate_groups import LabelGroups
+from sslart._mapping.evidence.design import LabelGroups, LabelledSet, RankScaler
 from sslart._mapping.evidence.families import (
     LinearTerm,
     SplineTerm,
