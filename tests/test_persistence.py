@@ -21,8 +21,7 @@ from test_stream import fingerprint
 
 import sslart
 from conftest import ALL, name_of
-from sslart import SSLART, WESSLART, FuzzyART
-from sslart import persistence
+from sslart import SSLART, WESSLART, FuzzyART, persistence
 from sslart._art.boxes import BoxSet
 from sslart._mapping.model_view import view_of
 

@@ -16,8 +16,7 @@ from mutants import ModelFile, mutant_of, write_raw
 from saved_models import MODELS, NAMES, SLOW, saved, verdict_on
 
 import sslart
-from sslart import SSLART, FuzzyART
-from sslart import persistence
+from sslart import SSLART, FuzzyART, persistence
 
 QUICK = [name for name in MODELS if name not in SLOW]
 N_MUTANTS = 10_000
