@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # benchmarks import `reproduction`, which nobody installs
 IN_BENCHMARKS := cd benchmarks && PYTHONPATH=$(CURDIR) ../$(BIN)/python
+JS := tests/studio/js
 BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/kernel/*.* src/kernel/*/*)
 
 # real data sets, where they lie beside the checkout
@@ -12,13 +13,13 @@ export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
 .PHONY: help help-all demo test coverage test-slow test-fallback stress bench bench-quick bench-long bench-serve bench-studio explain-bench cluster-bench peers accuracy imbalanced bounded active trust streams stream-speed reproduce \
-	reproduce-quick mutants fuzz sanitize sanitize-threads wheels refresh-pages studio-pictures docs docs-links lint clean
+	reproduce-quick mutants fuzz sanitize sanitize-threads wheels refresh-pages studio-pictures docs docs-links lint lint-js lint-kernel tidy-kernel clean
 
 # what a newcomer needs first; the rest is what measures and checks for longer
 help:
 	@echo "make demo             the tour: breast-cancer data with 5 % of the labels, from the fit to report.html"
 	@echo "make test             style, types, layout, and all tests (under six minutes)"
-	@echo "make lint             ruff, mypy --strict, import-linter"
+	@echo "make lint             ruff, mypy --strict, import-linter; eslint and tsc; warnings of the C++ compiler"
 	@echo "make test-slow        the checks that take minutes"
 	@echo "make stress           many threads and processes at once, damaged files, and the fuzzers (half an hour or more)"
 	@echo "make coverage         share of the code that make test reaches, by file; writes coverage.xml"
@@ -55,6 +56,7 @@ help-all: help
 	@echo "make sanitize-threads several threads in the kernel at once, under the thread sanitizer (a few minutes)"
 	@echo "make wheels           wheels from the sdist, each tested with the Pythons that are on the machine (about half an hour)"
 	@echo "make docs-links       check the links of the docs to other sites (needs the internet)"
+	@echo "make tidy-kernel      the kernel by clang-tidy and its analyzer (under a minute)"
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
@@ -84,6 +86,29 @@ lint: $(VENV)/tools
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(MAKE) --no-print-directory lint-js lint-kernel
+
+# the studio's modules: eslint, and their types by tsc
+ifneq ($(shell command -v npm),)
+lint-js: $(JS)/node_modules
+	$(JS)/node_modules/.bin/eslint -c $(JS)/eslint.config.js src/sslart/studio/static $(JS)
+	$(JS)/node_modules/.bin/tsc -p $(JS)
+else
+lint-js:
+	@echo "There is no npm on this machine: JavaScript is not checked."
+endif
+
+# the kernel: every warning of the compiler is an error; no code is made
+KERNEL_FLAGS = -std=c++17 -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow -Wold-style-cast \
+	-Wcast-qual -Wcast-align -Wextra-semi -Woverloaded-virtual -Wnon-virtual-dtor -Isrc/kernel $(shell $(BIN)/python -c \
+	"import nanobind, sysconfig as s; print('-isystem', nanobind.include_dir(), '-isystem', s.get_path('include'))")
+lint-kernel: $(VENV)/tools
+	for file in src/kernel/*.cpp; do $(CXX) -fsyntax-only -Werror $(KERNEL_FLAGS) $$file || exit 1; done
+
+# the same by clang, and its analyzer (under a minute); its options are in src/kernel/.clang-tidy
+tidy-kernel: $(VENV)/tools
+	$(BIN)/python -m pip install --quiet clang-tidy
+	$(BIN)/clang-tidy --quiet src/kernel/*.cpp -- $(KERNEL_FLAGS)
 
 # A compiler that always fails stands for one that is missing: the install must succeed all the same.
 test-fallback:
@@ -242,6 +267,10 @@ $(VENV)/tools: $(VENV)/package
 	$(BIN)/python -m pip install --quiet --editable . --group test --group lint
 	touch $@
 
+$(JS)/node_modules: $(JS)/package.json
+	npm install --prefix $(JS) --no-package-lock --no-audit --no-fund --loglevel error
+	touch $@
+
 $(VENV)/reproduction: $(VENV)/package
 	$(BIN)/python -m pip install --quiet --editable '.[reproduction]'
 	touch $@
@@ -281,4 +310,4 @@ $(VENV)/rivals: $(VENV)/accuracy
 	touch $@
 
 clean:
-	rm -rf report.html docs/_build docs/gallery docs/generated $(VENV) $(VENV)-pure $(VENV)-sanitize $(VENV)-threads build dist results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis
+	rm -rf report.html docs/_build docs/gallery docs/generated $(VENV) $(VENV)-pure $(VENV)-sanitize $(VENV)-threads build dist results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis $(JS)/node_modules

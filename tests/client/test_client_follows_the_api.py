@@ -13,9 +13,8 @@ from fastapi import FastAPI
 from pydantic import BaseModel
 
 from sslart.client import Accepted, Client, Job, Prediction, State
-from sslart.server.api._app import ROUTERS
-from sslart.server.api._json import body_model
-from sslart.server.api._openapi import described
+from sslart.server.api._app import ROUTERS, described
+from sslart.server.api._endpoint import body_of
 
 NOT_IN_THE_CLIENT = {  # what load balancers, Prometheus, the studio and clients of another protocol ask
     *("live", "metrics", "list_examples", "use_example", "remove_property"),
@@ -70,8 +69,8 @@ SCHEMAS = DESCRIPTION["components"]["schemas"]
 
 def bodies() -> dict[str, type[BaseModel]]:
     """Return the models of request bodies by the names of their schemas."""
-    calls = [one.call for router in ROUTERS for route in router.routes for one in route.dependant.dependencies]
-    return {found.model.__name__: found.model for found in map(body_model, calls) if found is not None}
+    found = [body_of(route) for router in ROUTERS for route in router.routes]
+    return {one.model.__name__: one.model for one in found if one is not None}
 
 
 class NotedError(Exception):

@@ -36,13 +36,11 @@ class Learnt:
         Samples, in the order in which they were learnt: all samples of the boxes that differ without the chosen ones.
     winners : array of length n_samples
         The box that learnt each sample.
-    keys : array of uint64, length n_samples
-        The same for copies.
-    parts : array of uint64, length n_samples
-        Samples that agree here are left out together.
+    keys, parts : arrays of uint64, length n_samples
+        Copies have the same key. Samples of the same part are left out together.
     chosen : array
         The samples that are left out in turn, by ascending key.
-    sizes : array of length n_nodes
+    sizes : array of length n_boxes
         How many samples each box has learnt.
     """
 
@@ -64,16 +62,7 @@ class Learnt:
 
 @dataclass(frozen=True, eq=False)
 class Changed:
-    """Boxes that are other ones without a sample that is left out.
-
-    Attributes
-    ----------
-    sample : array
-        Place of the sample among those that are left out in turn, ascending; each occurs at least once.
-    box : array
-    weights : array of shape (n_changed, 2 * n_coded_features)
-        The box without the sample; NaN where nothing remains of it.
-    """
+    """Boxes that are other ones without a sample that is left out (by place, ascending), NaN where nothing is left."""
 
     sample: IntArray
     box: IntArray
@@ -94,7 +83,6 @@ def left_out_fits(
     Parameters
     ----------
     network : Network
-        What the samples have made.
     table : Table
         All samples that the network has learnt, in the order in which it learnt them.
     winners : array of length n_samples
@@ -311,7 +299,7 @@ def _narrower_ranges(learnt: Learnt, left_out: IntArray) -> FloatArray:
             ends = encoder.on_scale(np.array([[others], [limit]]), np.array([place]))
             gap = abs(ends[1] - ends[0]).item()
             growth[rows, place, 0] *= width / (width - gap) if gap < width else np.inf
-            table = None if encoder.ranks is None else encoder.ranks.tables.get(place)
+            table = encoder.scale_of(place)
             if table is not None and gap < width:
                 growth[rows, place, 1] += table.beyond_others(limit, others) - gap / (width - gap)
     return growth

@@ -38,18 +38,14 @@ class Mapping:
     What is defined here is right for a mapping that keeps nothing of its own.
     """
 
+    uses_evidence: bool = False  # whether every prediction sums over all boxes; else the best labelled box decides
     one_to_one: bool = False  # whether match tracking restricts each box to one class
     settings_by_labels: bool = True  # with evidence, whether labels have chosen the settings
 
     @property
     def scoring(self) -> EvidenceMapping | None:
-        """The mapping itself where every prediction sums over all boxes; None where the best labelled box decides."""
+        """The mapping itself where it scores samples: with evidence."""
         return None
-
-    @property
-    def uses_evidence(self) -> bool:
-        """True if every prediction sums over all boxes."""
-        return self.scoring is not None
 
     @property
     def predicted(self) -> IntArray | None:

@@ -21,7 +21,7 @@ from sslart._art.learning import LearningParams
 from sslart._art.network import Coded, Network
 from sslart._art.novelty import NoveltyCalibration, NoveltyTest
 from sslart._data.encoder import Encoder
-from sslart._data.labels import UNLABELLED, ClassTable, Label, Labels, as_known, check_has_label, read_labels
+from sslart._data.labels import UNLABELLED, ClassTable, Label, Labels, check_has_label, read_labels
 from sslart._data.samples import SampleReader, Table
 from sslart._mapping.base import Mapping
 from sslart._mapping.conformal import ConformalPredictor, no_promise
@@ -505,7 +505,7 @@ class ModelView:
 
     def read_labels(self, y: Any, table: Table) -> Labels:
         """Return labels as this model takes them: -1 is a class where the model knows it as one."""
-        labels = as_known(self.class_table, read_labels(y, table))
+        labels = read_labels(y, len(table), classes=self.class_table)
         self.class_table.check_kind(labels)
         return labels
 

@@ -149,7 +149,11 @@ def moments(cells: Sequence[str | None], *, day_first: bool) -> Any:
     """
     texts = pandas().Series(cells, dtype=object)
     is_iso = texts.str.fullmatch(ISO, na=False)
-    values = pandas().to_datetime(texts.where(is_iso), format="ISO8601", errors="coerce").to_numpy("datetime64[s]")
+    values = (
+        pandas()
+        .to_datetime(texts.where(is_iso), format="ISO8601", errors="coerce")
+        .to_numpy("datetime64[s]", copy=True)
+    )
     for place in np.flatnonzero(np.isnat(values) & texts.notna().to_numpy()).tolist():
         moment = _moment(cells[place], day_first)
         if moment is None:
@@ -166,8 +170,8 @@ def _match(cell: str) -> re.Match[str] | None:
     return None
 
 
-def _moment(cell: str, day_first: bool) -> datetime | None:
-    found = _match(cell)
+def _moment(cell: str | None, day_first: bool) -> datetime | None:
+    found = None if cell is None else _match(cell)
     if found is None:
         return None
     parts = found.groupdict()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from sslart._data.dates import days_of
 from sslart._mapping.model_view import view_of
 from sslart._tables import arrow, pandas
 from sslart._tables.cells import MISSING, NotADateError, day_comes_first, distinct, is_date, moments, plain, texts
-from sslart._tables.files import read_pieces
+from sslart._tables.files import read_pieces, read_table
 from sslart._utils.notes import note
 from sslart._utils.text import Day, listed
 
@@ -27,7 +27,7 @@ SLIPS = 0.2  # share of the values of a column that may be another kind by mista
 FEW_CODES = 10  # such as 5a, 6a, 7a
 
 
-class Column(NamedTuple):
+class ColumnSummary(NamedTuple):
     """Interpretation of a column: name, kind, number of missing values, and details.
 
     A column that is left out has no number of missing values.
@@ -39,11 +39,11 @@ class Column(NamedTuple):
     detail: str
 
 
-def split_names(options: Sequence[str] | None, frame: Any) -> list[str]:
+def split_names(options: Sequence[str] | None, columns: Container[str]) -> list[str]:
     """Return the columns named in an option that may be given often, or once with commas."""
     names: list[str] = []
     for text in options or ():
-        names += [text] if text in frame.columns else [name.strip() for name in text.split(",") if name.strip()]
+        names += [text] if text in columns else [name.strip() for name in text.split(",") if name.strip()]
     return names
 
 
@@ -105,6 +105,25 @@ def blank_rows(frame: Any, names: Sequence[str], source: str) -> Any:
         first = frame.index[blank][0] + 1
         note(f"{int(blank.sum())} row(s) of {source} are blank and left out of account; the first is row {first}.")
     return blank & (not blank.all())
+
+
+def rows_with_values(model: Any, frame: Any, source: str, features: Any = None) -> Any:
+    """Return a frame without rows that are blank in the columns that a model has learnt from, or in all features."""
+    features = frame.columns if features is None else features
+    check_learnt_columns(model, features, source)
+    return frame[~blank_rows(frame, learnt_columns(model) or features, source)]
+
+
+def read_samples_for(
+    model: Any, data: str, encoding: str | None, label: str | None = None, id_column: str | None = None
+) -> tuple[Any, Any, list[Any] | None]:
+    """Return the rows of a file with values, their samples as a model takes them, and their labels if it has any."""
+    frame = read_table(data, encoding)
+    check_columns(frame.columns, [label, id_column], data)
+    frame = rows_with_values(model, frame, data)
+    labels = None if label is None else labels_of(frame, label, data, model.classes_)
+    others = [name for name in (label, id_column) if name is not None]
+    return frame, samples_for(model, frame.drop(columns=others), data), labels
 
 
 def features_of(frame: Any, source: str, categories: Sequence[str] = ()) -> Any:
@@ -311,7 +330,7 @@ def _refuse_other_kinds(name: str, where: str, others: list[str], n_known: int) 
         )
 
 
-def understood(samples: Any) -> list[Column]:
+def understood(samples: Any) -> list[ColumnSummary]:
     """Return the interpretation of each column to learn from."""
     described = []
     for name in samples.columns:
@@ -319,15 +338,17 @@ def understood(samples: Any) -> list[Column]:
         missing, known = int(column.isna().sum()), column.dropna()
         if column.dtype.kind == "M":
             first, last = (Day(value) for value in days_of(known.agg(["min", "max"]), name)) if len(known) else ("", "")
-            described.append(Column(name, "date", missing, f"{first} to {last}" if len(known) else "no value"))
+            described.append(ColumnSummary(name, "date", missing, f"{first} to {last}" if len(known) else "no value"))
             continue
         if column.dtype.kind == "f":
             detail = f"{known.min():g} to {known.max():g}" if len(known) else "no value"
-            described.append(Column(name, "number", missing, detail))
+            described.append(ColumnSummary(name, "number", missing, detail))
             continue
         counts = known.value_counts()
         described.append(
-            Column(name, "category", missing, f"{len(counts)} categories: {listed([str(one) for one in counts.index])}")
+            ColumnSummary(
+                name, "category", missing, f"{len(counts)} categories: {listed([str(one) for one in counts.index])}"
+            )
         )
     return described
 

@@ -41,24 +41,12 @@ _NAMES = {".parquet": "Parquet", ".pq": "Parquet", ".xlsx": "Excel", ".xls": "Ex
 
 
 class Piece(NamedTuple):
-    """Some rows of a file.
+    """Some rows of a file."""
 
-    Attributes
-    ----------
-    frame : DataFrame
-        Text as text, but for decimal commas in a table cut at semicolons, which are points.
-    as_written : DataFrame
-        The same rows as they stand in the file.
-    schema : pyarrow.Schema or None
-        The types of `as_written`, where the file has types or all is text.
-    separator : str
-        What separates the cells of a text.
-    """
-
-    frame: Any
-    as_written: Any
-    schema: Any = None
-    separator: str = ""
+    frame: Any  # text as text, but for decimal commas in a table cut at semicolons, which are points
+    as_written: Any  # the same rows as they stand in the file
+    schema: Any = None  # the types of `as_written`, where the file has types or all is text
+    separator: str = ""  # of the cells of a text
 
 
 def read_pieces(
@@ -66,17 +54,10 @@ def read_pieces(
 ) -> Iterator[Any]:
     """Yield a file as frames of some rows each, at least one; the index continues from frame to frame.
 
-    Parameters
-    ----------
-    source : str
-        A path, or ``-`` for standard input. Its first bytes decide what it holds, else its name. Of text, the header
-        decides what separates the cells: comma, tab or semicolon.
-    encoding : str, default=None
-        Of text; if it is None, it is found out: UTF-8, UTF-16 with its mark, or Windows-1252.
-    progress : bool, default=False
-        Whether to show a progress bar on a terminal.
-    cells_only : bool, default=False
-        Whether to refuse columns of lists, records and bytes: of a file from somebody else they may take all memory.
+    The source is a path, or ``-`` for standard input. Its first bytes decide what it holds, else its name. Of text, the
+    header decides what separates the cells: comma, tab or semicolon; an encoding that is not given is found out: UTF-8,
+    UTF-16 with its mark, or Windows-1252. With `cells_only`, columns of lists, records and bytes are refused: of a file
+    from somebody else they may take all memory.
     """
     for piece in read_originals(source, encoding, progress=progress, cells_only=cells_only):
         yield piece.frame

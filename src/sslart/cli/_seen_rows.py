@@ -41,16 +41,9 @@ NO_KEYS = RowKeys(np.zeros(0, np.uint64), np.zeros(0, np.uint64))
 
 
 class Comparison(NamedTuple):
-    """Rows compared with those that were learnt.
+    """Masks of the rows that were learnt before: with the same label or now without one, or with another label.
 
-    Attributes
-    ----------
-    again : array of bool
-        Rows that were learnt before, with the same label or now without one.
-    other_label : array of bool
-        Rows that were learnt with another label.
-    n_by_chance : int
-        How many rows agree with learnt ones where that may be chance: they are not marked.
+    Rows that agree with learnt ones where that may be chance are not marked, but counted.
     """
 
     again: BoolArray
@@ -60,27 +53,17 @@ class Comparison(NamedTuple):
 
 @dataclass(frozen=True)
 class LearntRows:
-    """The rows that a model has learnt, each as a key. Immutable.
+    """The rows that a model has learnt, each as a key, in the order of the keys. Immutable.
 
     Of more than `MAX_KEYS` rows, those with the lowest keys are kept: a random part, of which each is recognised.
-
-    Attributes
-    ----------
-    id_column, group_column : str or None
-        The columns with the name and with the group of each row, as they were given to `sslart fit`.
-    keys : RowKeys
-        Sorted by the keys of the rows.
-    n_rows : int
-        How many rows there have been.
-    equal_share : float
-        The share of pairs of rows that agree by chance.
     """
 
+    # the columns with the name and with the group of each row, as they were given to `sslart fit`
     id_column: str | None = None
     group_column: str | None = None
     keys: RowKeys = NO_KEYS
     n_rows: int = 0
-    equal_share: float = 1.0
+    equal_share: float = 1.0  # of pairs of rows that agree by chance
 
     @classmethod
     def of_fit(cls, table: Table, keys: RowKeys, id_column: str | None, group_column: str | None) -> LearntRows:

@@ -27,21 +27,11 @@ BYTES_AT_ONCE = 2**20
 CURE = "write CSV or Parquet instead"
 
 
-class Style(NamedTuple):
-    """Style of cells in text output.
+class CellStyle(NamedTuple):
+    """Style of cells in text output."""
 
-    Attributes
-    ----------
-    keep_formulas : bool
-        Whether cells that a spreadsheet computes stay as they are.
-    visible : bool
-        Whether every character is visible, as for a person who reads it on a terminal.
-    separator, decimal : str
-        Of CSV: what separates cells, and what stands in numbers.
-    """
-
-    keep_formulas: bool = False
-    visible: bool = False
+    keep_formulas: bool = False  # cells that a spreadsheet computes
+    visible: bool = False  # every character, as for a person who reads it on a terminal
     separator: str = ","
     decimal: str = "."
 
@@ -58,19 +48,11 @@ def check_kind(target: str) -> None:
         needs_openpyxl(target)
 
 
-def written(frames: Iterable[Any], kind: str, types: Mapping[str, Any], style: Style) -> Iterator[bytes]:
+def written(frames: Iterable[Any], kind: str, types: Mapping[str, Any], style: CellStyle) -> Iterator[bytes]:
     """Yield frames with the same columns as a file, of a kind given by the ending of its name.
 
-    JSON is always visible, and the same when it is read back. CSV is visible where a person may read it as it is.
-
-    Parameters
-    ----------
-    frames : iterable of DataFrame
-    kind : str
-        One of `KINDS`.
-    types : mapping
-        The types of columns in Parquet, where they are not text.
-    style : Style
+    `types` are those of columns in Parquet, where they are not text. JSON is always visible, and the same when it is
+    read back. CSV is visible where a person may read it as it is.
     """
     if kind in PARQUET:
         yield from _parquet(frames, types)
@@ -84,7 +66,7 @@ def written(frames: Iterable[Any], kind: str, types: Mapping[str, Any], style: S
         yield from _text(frames, style._replace(separator="\t") if kind in TABS else style)
 
 
-def _text(frames: Iterable[Any], style: Style) -> Iterator[bytes]:
+def _text(frames: Iterable[Any], style: CellStyle) -> Iterator[bytes]:
     for number, frame in enumerate(frames):
         shown = with_texts(frame, _visible_cell) if style.visible else frame
         yield csv_text(

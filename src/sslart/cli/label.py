@@ -17,7 +17,7 @@ import typer
 
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
-from sslart._tables import arrow, cells, files
+from sslart._tables import arrow, cells, files, pandas
 from sslart._tables.columns import check_columns, samples_for
 from sslart._tables.files import BYTES_PER_PIECE, read_pieces
 from sslart._tables.text import Utf8Text, rows_in, whole_rows, with_cell
@@ -26,14 +26,22 @@ from sslart._utils.intervals import Estimate
 from sslart._utils.notes import note
 from sslart._utils.text import as_text_cell, csv_row, plural, printable, value_text
 from sslart.active import Query, QueryPool
-from sslart.cli._model_file import SECONDS_TO_WAIT, ModelFile, save_model
-from sslart.cli._options import MODEL_HELP, WAIT_HELP, EncodingOption, WantedAccuracy, check_wanted
+from sslart.cli._model_file import ModelFile
+from sslart.cli._options import (
+    SECONDS_TO_WAIT,
+    AccuracyOption,
+    EncodingOption,
+    ModelArgument,
+    OtherFileOption,
+    WaitOption,
+    check_wanted,
+)
 from sslart.cli._output import A_BOX, check_target, print_json, print_table, show
 from sslart.cli._path_lock import InUseError
 from sslart.cli._predictions import own_types
 from sslart.cli._quality import more_labels
 from sslart.cli._seen_rows import LearntRows, keys_of
-from sslart.cli._table_writer import PARQUET, TEXTS, Buffer, Style, check_kind, written
+from sslart.cli._table_writer import PARQUET, TEXTS, Buffer, CellStyle, check_kind, written
 from sslart.rules._box_rules import DEFAULT_LEVELS, scales_of
 
 MAX_SHOWN = 20
@@ -43,7 +51,7 @@ GZIP = 16 + zlib.MAX_WBITS
 
 
 def label(
-    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
+    model_file: ModelArgument,
     data: Annotated[str, typer.Argument(help="CSV, TSV, Parquet, Arrow or Excel, with the rows to choose from")],
     questions: Annotated[int, typer.Option(min=1, help="how many rows to ask about at most", metavar="N")] = 20,
     label: Annotated[
@@ -59,10 +67,10 @@ def label(
     write_to: Annotated[
         str | None, typer.Option(help="put the answers into a copy of the table, of any kind", metavar="FILE")
     ] = None,
-    accuracy: WantedAccuracy = None,
-    out: Annotated[str | None, typer.Option(help="another file, to keep the old model", metavar="FILE")] = None,
+    accuracy: AccuracyOption = None,
+    out: OtherFileOption = None,
     encoding: EncodingOption = None,
-    wait: Annotated[float, typer.Option(min=0, help=WAIT_HELP, metavar="SECONDS")] = SECONDS_TO_WAIT,
+    wait: WaitOption = SECONDS_TO_WAIT,
     as_json: Annotated[bool, typer.Option("--json", help="print at the end what was learnt, as JSON")] = False,
 ) -> None:
     """Ask for the labels that would help most, learn each at once, and print how the accuracy changes.
@@ -86,7 +94,15 @@ def label(
     check_target(target, data)
     if record is not None:
         check_target(record, model_file, data, target)
-    table = _table_to_write(data, label, encoding, write, write_to, (model_file, target, record or STANDARD))
+    table = None
+    if write or write_to is not None:
+        if label is None:
+            raise ValueError("Answers are put into the column that --label names: give --label.")
+        if write and write_to is not None:
+            raise ValueError("--write is for the table itself and --write-to for a copy: give one of the two.")
+        others = [model_file, target, record or STANDARD, *([] if write_to is None else [data])]
+        check_target(data if write_to is None else write_to, *others)
+        table = LabelledTable(data, label, encoding, write_to)
     labelling = _Labelling(ModelFile("label", target, model_file, wait), data, label, id_column, encoding)
     with redirect_stdout(sys.stderr) if as_json else nullcontext():
         states = _ask_and_learn(labelling, questions, record, table)
@@ -95,20 +111,6 @@ def label(
             show(f"More labels: {'; '.join(expected['sentences'])}")
     if as_json:
         print_json({"model": target, "labelled": len(states) - 1, "states": states, "more_labels": expected})
-
-
-def _table_to_write(
-    data: str, label: str | None, encoding: str | None, write: bool, write_to: str | None, others: tuple[str, ...]
-) -> LabelledTable | None:
-    """Return the table that answers are put into; None where they are not wanted there."""
-    if not write and write_to is None:
-        return None
-    if label is None:
-        raise ValueError("Answers are put into the column that --label names: give --label.")
-    if write and write_to is not None:
-        raise ValueError("--write is for the table itself and --write-to for a copy: give one of the two.")
-    check_target(data if write_to is None else write_to, *others, *([] if write_to is None else [data]))
-    return LabelledTable(data, label, encoding, write_to)
 
 
 def _ask_and_learn(
@@ -177,7 +179,7 @@ class _Labelling:
                 self.model.partial_fit(sample, typed, **given)
                 keys = keys_of(view_of(self.model).read(sample), typed, [names.get(row) or None])
                 self._rows = self._rows.adding(keys)
-                save_model(self.model, self.file, self._rows)
+                self.file.replace(self.model, self._rows)
         except InUseError as error:
             raise InUseError(f"The label of row {row} was not learnt. {error}") from error
         self.skip(query, whole_box=answer.whole_box)
@@ -343,20 +345,9 @@ def _value(feature: str, value: float) -> str:
 
 
 class LabelledTable:
-    """A table to which labels are added: after each it is written whole, or to another file.
+    """The table `data`, to whose column labels are added: after each it is written whole, or to another file.
 
     In CSV, TSV and Parquet all else stays as it is, text byte for byte.
-
-    Parameters
-    ----------
-    data : str
-        The table.
-    column : str
-        Its column with the labels.
-    encoding : str or None
-        Of text.
-    target : str, default=None
-        Another file, of a kind given by its name; if it is None, the table itself.
     """
 
     def __init__(self, data: str, column: str, encoding: str | None, target: str | None = None) -> None:
@@ -446,13 +437,13 @@ class LabelledTable:
         pieces = files.read_originals(self._data, self._encoding)
         first = next(pieces)
         frames = map(self._labelled, chain([first], pieces))
-        yield from written(frames, kind, own_types(first) | {self._column: None}, Style())
+        yield from written(frames, kind, own_types(first) | {self._column: None}, CellStyle())
 
     def _labelled(self, piece: files.Piece) -> Any:
         frame = piece.as_written.set_axis(piece.frame.columns, axis=1)
         labels = [self._labels.get(row + 1) for row in piece.frame.index]
         present = cells.texts(frame[self._column])
-        new = files.pandas().Series([label or old for label, old in zip(labels, present, strict=True)], dtype=object)
+        new = pandas().Series([label or old for label, old in zip(labels, present, strict=True)], dtype=object)
         return frame.reset_index(drop=True).assign(**{self._column: new})
 
 

@@ -177,7 +177,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
 
     def _view(self, model: FittedModel) -> ModelView:
         """Return a view of a fitted model with the current prediction parameters."""
-        given = values_of(type(self), predicts=True)(self)
+        given = values_of(type(self), True)(self)
         key = ("view", *given, *map(type, given))  # 1 is no True
         try:
             return model.get_or_compute(key, lambda: self._new_view(model))
@@ -221,7 +221,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
 
     def _checked(self, before: FittedModel | None) -> Checked:
         """Return the parameters of learning, which are checked where one has been set since they were last checked."""
-        given = values_of(type(self), predicts=False)(self)
+        given = values_of(type(self), False)(self)
         checked = None if before is None else before.checked
         if (
             checked is not None
@@ -321,11 +321,6 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         """Add columns to a fitted estimator, as if their values had been missing in all samples learnt so far.
 
         For streams in which features appear late. Samples must have come without feature names.
-
-        Parameters
-        ----------
-        is_category : sequence of bool
-            Whether each new column is categorical.
         """
         with turn_of(self):
             model, members = self._fitted(), []
@@ -376,16 +371,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
     ) -> FittedModel:
         """Learn one part of a table, and return the model; evidence chooses no settings.
 
-        Parameters
-        ----------
-        columns : dict
-            What is known of the columns.
-        table : Table
-        labels : Labels
-        shared : Shared
-            What all parts have in common.
-        number : int
-            Of the part; it has part in random choices, with a `random_state` that must be a number.
+        `number`: of the part; random choices follow from it and `random_state`, which must be a number.
         """
 
     def __sslart_learns_later__(self) -> int:

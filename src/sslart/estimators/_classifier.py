@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ from sslart._mapping.summary import ModelSummary, summarise
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 from sslart._utils.validation import check_flag, check_number
 from sslart.estimators._base import RawSamplesEstimator
-from sslart.estimators._fitted import FittedModel, available
+from sslart.estimators._fitted import Checked, FittedModel, available, turn_of
 from sslart.estimators._learning import winner_of_row
 from sslart.estimators._parameters import EVIDENCE, values_of
 
@@ -123,6 +124,54 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         labels, declared = read_stream_labels(table, y, classes, known)
         return columns, *with_groups_and_weights(table, labels, groups, sample_weight), declared
 
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, *, groups: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn further labelled and unlabelled samples, in the given order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Raw features; NaN where a value is missing.
+        y : array-like of shape (n_samples,), default=None
+            Classes; -1, None or NaN where unlabelled. None: all unlabelled. New classes may appear at any time.
+        classes : array-like, default=None
+            Classes to expect, so that `predict_proba` has a column for each from the start.
+        groups, sample_weight : array-like of shape (n_samples,), default=None
+            As in `fit`. A group may come in several calls.
+        """
+        with turn_of(self):
+            before: FittedModel | None = vars(self).get("_model")
+            checked, model = self._checked(before), None
+            if before is not None and classes is None and groups is None and sample_weight is None:
+                model = self._after_row(before, X, y, checked)
+            if model is None:
+                columns, table, labels, declared = self._read_stream(before, X, y, classes, groups, sample_weight)
+                self._check_weights(labels)
+                model = self._after_table(before, columns, table, labels, declared, checked)
+            self._publish(model, before)
+        return self
+
+    def _after_row(self, before: FittedModel, X: Any, y: Any, checked: Checked) -> FittedModel | None:
+        """Return the model after one row; None where that has to be learnt as others are."""
+        return None
+
+    @abstractmethod
+    def _after_table(
+        self,
+        before: FittedModel | None,
+        columns: Mapping[str, Any],
+        table: Table,
+        labels: Labels,
+        declared: Labels | None,
+        checked: Checked,
+    ) -> FittedModel:
+        """Return the model after the samples of a stream; `declared`: classes that were announced."""
+
+    @abstractmethod
+    def _check_weights(self, labels: Labels) -> None:
+        """Raise a ValueError where samples have weights that the mapping cannot take."""
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each sample.
 
@@ -135,7 +184,7 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         array of shape (n_samples,)
             Classes. Where the model abstains: -1 for integer classes, None for others.
         """
-        model, given = self._fitted(), values_of(type(self), predicts=True)(self)
+        model, given = self._fitted(), values_of(type(self), True)(self)
         if all(one is None for one in given[:-1]):  # the last is the class of the estimator
             winner = winner_of_row(model, X)
             if winner is not None:

@@ -30,7 +30,6 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
     _has_classes = True
 
     def _check_weights(self, labels: Labels) -> None:
-        """Raise a ValueError where samples have weights that the mapping cannot take."""
         weights = labels.weights
         if weights is not None and not self._new_mapping().uses_evidence and (weights != np.rint(weights)).any():
             raise ValueError(
@@ -39,38 +38,7 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
                 "weights."
             )
 
-    def partial_fit(
-        self, X: Any, y: Any = None, classes: Any = None, *, groups: Any = None, sample_weight: Any = None
-    ) -> Self:
-        """Learn further labelled and unlabelled samples, in the given order.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Raw features; NaN where a value is missing.
-        y : array-like of shape (n_samples,), default=None
-            Classes; -1, None or NaN where unlabelled. None: all unlabelled. New classes may appear at any time.
-        classes : array-like, default=None
-            Classes to expect, so that `predict_proba` has a column for each from the start.
-        groups, sample_weight : array-like of shape (n_samples,), default=None
-            As in `fit`. A group may come in several calls.
-        """
-        with turn_of(self):
-            before: FittedModel | None = vars(self).get("_model")
-            checked = self._checked(before)
-            if before is not None and classes is None and groups is None and sample_weight is None:
-                model = self._after_row(before, X, y, checked)
-                if model is not None:
-                    self._publish(model, before)
-                    return self
-            columns, table, labels, declared = self._read_stream(before, X, y, classes, groups, sample_weight)
-            self._check_weights(labels)
-            model, _, _ = self._partial_fit_table(before, columns, table, labels, declared, checked=checked)
-            self._publish(model, before)
-        return self
-
     def _after_row(self, before: FittedModel, X: Any, y: Any, checked: Checked) -> FittedModel | None:
-        """Return the model after one row; None where that has to be learnt as others are."""
         classes, mapping = before.class_table, before.mapping
         code = UNLABELLED if y is None else code_of_row(y, classes)
         if checked is not before.checked or code is None:
@@ -86,6 +54,10 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
             return mapping.learned(network, classes, table, codes, labels, choose=Effort.NONE, is_last=True)
 
         return after_row(before, X, checked, code=code, mapping_after=mapping_after)
+
+    def _after_table(self, *given: Any) -> FittedModel:
+        *samples, checked = given
+        return self._partial_fit_table(*samples, checked=checked)[0]
 
     def __sslart_part__(
         self, columns: dict[str, Any], table: Table, labels: Labels, shared: Shared, number: int

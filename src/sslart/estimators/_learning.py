@@ -25,19 +25,11 @@ from sslart.estimators._fitted import Checked, FittedModel
 
 
 class FitMeter:
-    """Measures how well the samples of one call fit before they are learnt.
+    """Measures how well the samples of one call, in the order of learning, fit before they are learnt.
 
-    Parameters
-    ----------
-    table : Table
-        The samples, in the order in which they are learnt.
-    calibration : NoveltyCalibration or None
-        Decides which samples are measured; None: none is.
-    afresh : bool
-        Whether nothing was learnt before and the range is that of these samples: then they are left out in turn, after
-        all of them have been learnt.
-    groups : array of int of length n_samples, or None
-        Samples of one group are left out together; 0 for a sample without one.
+    `calibration` decides which samples are measured; None: none is. `afresh`: nothing was learnt before and the range
+    is that of these samples: then they are left out in turn, after all of them have been learnt, those of one of the
+    `groups` together (0: of none).
     """
 
     def __init__(
@@ -100,18 +92,9 @@ def after_row(
 ) -> FittedModel | None:
     """Return a model of one network after it has learnt one row of numbers.
 
-    None where the row has to be learnt as others are.
-
-    Parameters
-    ----------
-    before : FittedModel
-    X : object
-        As the user gave it.
-    checked : Checked
-    code : int or None
-        Class code, -1 where unlabelled; None of a model without classes, which keeps the box of the row as `labels_`.
-    mapping_after : callable or None
-        Returns the mapping of the new model, given the network and the row; None: as before.
+    None where the row has to be learnt as others are. `code` is that of its class, -1 where unlabelled; None of a model
+    without classes, which keeps the box of the row as `labels_`. `mapping_after` returns the mapping of the new model,
+    given the network and the row; None: as before.
     """
     reader, params = before.reader, checked.params
     assert reader is not None

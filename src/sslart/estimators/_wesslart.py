@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sslart._art.learning import Fading, LearningParams
 from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
 from sslart._data.columns import ATTRIBUTE, NO_PLAN
-from sslart._data.labels import UNLABELLED, ClassTable, Labels, Presentations, as_known, read_labels
+from sslart._data.labels import UNLABELLED, ClassTable, Labels, Presentations, read_labels
 from sslart._data.samples import SampleReader, Table, known_columns, read_samples
 from sslart._data.training import read_training
 from sslart._drift.monitor import NO_DRIFT, Measurements
@@ -30,6 +30,7 @@ from sslart._utils.validation import (
 from sslart.estimators._base import LATER, random_of_part
 from sslart.estimators._classifier import GuaranteedClassifier
 from sslart.estimators._fitted import (
+    Checked,
     FittedMember,
     FittedModel,
     available,
@@ -136,7 +137,7 @@ class WESSLART(GuaranteedClassifier):
             table, labels = read_training(
                 reader, X, y, scaling=self.scaling, groups=groups, sample_weight=sample_weight
             )
-            self._new_member(0)._check_weights(labels)
+            self._check_weights(labels)
             self._check_validation(validation_set)
             random = check_random_state(self.random_state)
             apart = self._held_out(table, labels, random, validation_set)
@@ -179,68 +180,58 @@ class WESSLART(GuaranteedClassifier):
         members, measured = zip(*run_parallel(learn, range(len(estimators)), self._check("n_jobs")), strict=True)
         return members, measured
 
-    def partial_fit(
-        self, X: Any, y: Any = None, classes: Any = None, *, groups: Any = None, sample_weight: Any = None
-    ) -> Self:
-        """Learn further labelled and unlabelled samples, in the given order.
+    def _after_table(
+        self,
+        before: FittedModel | None,
+        columns: Attributes[str, Any],
+        table: Table,
+        labels: Labels,
+        declared: Labels | None,
+        checked: Checked,
+    ) -> FittedModel:
+        members = self._members_to_update(before, self.random_state)
+        own_orders = before is None and self.bounds is None and self.shuffle
+        known = ClassTable() if before is None else before.class_table
+        class_table = (known if declared is None else known.declaring(declared)).learning(labels)
+        half_life = checked.params.half_life
+        n_before = 0 if before is None else before.network.nodes.n_samples
+        calibration = NoveltyCalibration.of_stream(len(members)) if before is None else before.calibration
+        calibration = settled(calibration, half_life)
+        orders = [
+            check_random_state(member.random_state).permutation(len(table)) if own_orders else np.arange(len(table))
+            for member in members
+        ]
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Raw features; NaN where a value is missing.
-        y : array-like of shape (n_samples,), default=None
-            Classes; -1, None or NaN where unlabelled. None: all unlabelled. New classes may appear at any time.
-        classes : array-like, default=None
-            Classes to expect, so that `predict_proba` has a column for each from the start.
-        groups, sample_weight : array-like of shape (n_samples,), default=None
-            As in `fit`. A group may come in several calls.
-        """
-        with turn_of(self):
-            before: FittedModel | None = vars(self).get("_model")
-            checked = self._checked(before)
-            columns, table, labels, declared = self._read_stream(before, X, y, classes, groups, sample_weight)
-            self._new_member(0)._check_weights(labels)
-            members = self._members_to_update(before, self.random_state)
-            own_orders = before is None and self.bounds is None and self.shuffle
-            known = ClassTable() if before is None else before.class_table
-            class_table = (known if declared is None else known.declaring(declared)).learning(labels)
-            half_life = checked.params.half_life
-            n_before = 0 if before is None else before.network.nodes.n_samples
-            calibration = NoveltyCalibration.of_stream(len(members)) if before is None else before.calibration
-            calibration = settled(calibration, half_life)
-            orders = [
-                check_random_state(member.random_state).permutation(len(table)) if own_orders else np.arange(len(table))
-                for member in members
-            ]
+        def learn(place: int, stop: Any) -> tuple[FittedMember, Measured | LeftOut | None, BoolArray, FloatArray]:
+            """Return a member, and the fits, right predictions and novelty of the samples before it learnt them."""
+            estimator, order = members[place], orders[place]
+            own = None if before is None else before.of_member(place)
+            model, learnt, measured = estimator._partial_fit_table(
+                own, columns, table, labels, declared, order, checked=checked, is_member=True, stop=stop
+            )
+            codes = model.class_table.codes(labels[order])
+            right, novelty = np.empty(len(order), dtype=bool), np.empty(len(order))
+            right[order] = (codes != UNLABELLED) & (learnt.predicted == codes)
+            novelty[order] = Measurements.of(learnt, checked.params.vigilance).novelty
+            return replace(model.members[0], seed=estimator.random_state), measured, right, novelty
 
-            def learn(place: int, stop: Any) -> tuple[FittedMember, Measured | LeftOut | None, BoolArray, FloatArray]:
-                """Return a member, and the fits, right predictions and novelty of the samples before it learnt them."""
-                estimator, order = members[place], orders[place]
-                own = None if before is None else before.of_member(place)
-                model, learnt, measured = estimator._partial_fit_table(
-                    own, columns, table, labels, declared, order, checked=checked, is_member=True, stop=stop
-                )
-                codes = model.class_table.codes(labels[order])
-                right, novelty = np.empty(len(order), dtype=bool), np.empty(len(order))
-                right[order] = (codes != UNLABELLED) & (learnt.predicted == codes)
-                novelty[order] = Measurements.of(learnt, checked.params.vigilance).novelty
-                return replace(model.members[0], seed=estimator.random_state), measured, right, novelty
+        learnt = run_parallel(learn, range(len(members)), self._check("n_jobs"))
+        fitted, measured, rights, novelties = zip(*learnt, strict=True)
+        calibration, right = calibration_after(calibration, measured), np.array(rights)
+        fading = None if half_life is None else Fading(half_life)
+        record = VotingRecord.none(len(members), class_table) if before is None else before.record
+        assert record is not None
+        record = record.after(None if self._uses_evidence() else right, class_table, labels, fading, n_before)
+        model = FittedModel(columns, fitted, class_table, calibration, record, checked=checked)
+        model = model.with_reader(self._name, before)
+        assert model.reader is not None
+        found = Measurements.of_members(np.mean(novelties, axis=0), right, class_table.codes(labels))
+        drift = NO_DRIFT if before is None else before.drift
+        drift = drift_after(drift, table, found, model.reader, class_table.seen)
+        return replace(model, drift=drift)
 
-            learnt = run_parallel(learn, range(len(members)), self._check("n_jobs"))
-            fitted, measured, rights, novelties = zip(*learnt, strict=True)
-            calibration, right = calibration_after(calibration, measured), np.array(rights)
-            fading = None if half_life is None else Fading(half_life)
-            record = VotingRecord.none(len(members), class_table) if before is None else before.record
-            assert record is not None
-            record = record.after(None if self._uses_evidence() else right, class_table, labels, fading, n_before)
-            model = FittedModel(columns, fitted, class_table, calibration, record, checked=checked)
-            model = model.with_reader(self._name, before)
-            assert model.reader is not None
-            found = Measurements.of_members(np.mean(novelties, axis=0), right, class_table.codes(labels))
-            drift = NO_DRIFT if before is None else before.drift
-            drift = drift_after(drift, table, found, model.reader, class_table.seen)
-            self._publish(replace(model, drift=drift), before)
-        return self
+    def _check_weights(self, labels: Labels) -> None:
+        self._new_member(0)._check_weights(labels)
 
     def _learning_params(self) -> LearningParams:
         self._check_parameters(predicts=False)
@@ -364,7 +355,7 @@ class WESSLART(GuaranteedClassifier):
         self, columns: dict[str, Any], table: Table, labels: Labels, shared: Shared, number: int
     ) -> FittedModel:
         estimators = self._new_members(check_random_state(self.random_state))
-        estimators[0]._check_weights(labels)
+        self._check_weights(labels)
         random_states = [random_of_part(one.random_state, number) for one in estimators]
         members, measured = self._fit_members(estimators, columns, table, labels, random_states, shared)
         record = VotingRecord.none(len(members), shared.class_table)
@@ -378,7 +369,7 @@ class WESSLART(GuaranteedClassifier):
         table, labels = rows.table, rows.labels
         before: FittedModel | None = vars(self).get("_model")
         estimators = self._members_to_update(before, rows.seed)
-        estimators[0]._check_weights(labels)
+        self._check_weights(labels)
         apart = np.zeros(len(table), dtype=bool)
         if self.validation != LABELLED:
             try:
@@ -440,7 +431,7 @@ def read_validation_set(
     except (TypeError, ValueError):
         raise ValueError("validation_set must be a pair (X_val, y_val).") from None
     own = read_samples(reader, X, reset=False, categorical=frozenset(table.categories))
-    labels = as_known(class_table, read_labels(y, own))
+    labels = read_labels(y, len(own), classes=class_table)
     class_table.check_kind(labels)
     if (class_table.codes(labels) == UNLABELLED).all():
         raise ValueError("validation_set has no sample of a class that y has: give the true classes of some.")

@@ -349,7 +349,7 @@ def read_beside(
     table: Table, y: Any, groups: Any, sample_weight: Any, minus_one_is_class: bool
 ) -> tuple[Labels, int, FloatArray, IntArray]:
     """Return the labels of a partition, how many are -1, the weight of each sample, and the keys of their groups."""
-    labels = Labels.none(len(table)) if y is None else read_labels(y, table)
+    labels = Labels.none(len(table)) if y is None else read_labels(y, len(table))
     n_minus_one = int((labels.with_class_minus_one().known & ~labels.known).sum())
     if minus_one_is_class:
         labels = labels.with_class_minus_one()

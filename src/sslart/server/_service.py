@@ -18,8 +18,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from sslart._utils.optional import optional
 from sslart.server._logging import start_logging
-from sslart.server.api._access import Access
 from sslart.server.api._app import LOOPBACK, create_app
+from sslart.server.api._middleware import Access
 from sslart.server.models._registry import Registry
 from sslart.server.models._settings import Limits
 from sslart.server.store import Store

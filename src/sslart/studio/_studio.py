@@ -23,8 +23,8 @@ from starlette.routing import Route
 
 from sslart.client import Client, ServiceError
 from sslart.server._service import Options, run
-from sslart.server.api._access import Access
 from sslart.server.api._errors import ApiError
+from sslart.server.api._middleware import Access
 from sslart.server.models._settings import Limits
 
 MAX_TOKENS = 10  # of browsers: the oldest are revoked

@@ -3,7 +3,7 @@
 Its modules are imported when the first model uses evidence, so that importing sslart stays quick.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sslart._utils.optional import lazy_names
 
@@ -14,4 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["FAMILY_NAMES", "EvidenceMapping"]
 
 _MODULES = {"FAMILY_NAMES": "sslart._mapping.evidence.families", "EvidenceMapping": "sslart._mapping.evidence.mapping"}
-__getattr__ = lazy_names(__name__, _MODULES)
+_imported = lazy_names(__name__, _MODULES)
+
+
+def __getattr__(name: str) -> Any:
+    globals()[name] = found = _imported(name)  # so that it is looked up once
+    return found

@@ -164,6 +164,8 @@ class LabelReservoir:
 
     def whole(self) -> Chunk:
         """Return all that is kept, in the order in which it came."""
+        if len(self.chunks) == 1:
+            return self.chunks[0]
         arrays = (np.concatenate([getattr(chunk, name) for chunk in self.chunks]) for name in ARRAYS)
         return Chunk(joined_tables([chunk.table for chunk in self.chunks]), *arrays)
 

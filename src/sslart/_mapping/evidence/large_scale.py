@@ -14,11 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sslart._art.algebra import multiply
-from sslart._mapping.evidence.basis import Term
+from sslart._mapping.evidence.basis import PrimalRidge, Term
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet, places_in_class
 from sslart._mapping.evidence.families import TreeFamily, TreeTerm, family_of, forest_of
 from sslart._mapping.evidence.readout import Solution, SolutionBuilder
-from sslart._mapping.evidence.ridge import PrimalRidge
 from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, MANY_CLASSES, NO_BLOCK, BasisSpec, Mixture
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 

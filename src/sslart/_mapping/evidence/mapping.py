@@ -39,7 +39,7 @@ from sslart._mapping.evidence.streams import (
     choosing_rows,
 )
 from sslart._mapping.loo_predictions import LooPredictions
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.cache import CachesValues, changed
 from sslart._utils.text import list_text
 from sslart._utils.validation import WITHOUT_SAMPLES, require
@@ -69,6 +69,7 @@ class EvidenceMapping(CachesValues, Mapping):
     weights. Immutable: every call that learns makes a new one.
     """
 
+    uses_evidence = True
     settings: EvidenceSettings
     network: Network | None = None  # the boxes as they were at the last choice of settings; None before the first
     class_table: ClassTable = field(default_factory=ClassTable)
@@ -146,16 +147,16 @@ class EvidenceMapping(CachesValues, Mapping):
             mapping = mapping._with_network(network, competition, is_last=is_last, choose=choose, in_order=in_order)
         return changed(mapping, known=mapping.known._replace(predicted=predicted))
 
-    def after_unlabelled(self, class_table: ClassTable) -> EvidenceMapping:
+    def after_unlabelled(self, class_table: ClassTable) -> Self:
         """Return the mapping after a sample without a label, at which no settings are chosen."""
+        recent = changed(self.recent, n_samples=self.recent.n_samples + 1)
+        return self._keeping_results(class_table=class_table, recent=recent)
+
+    def _keeping_results(self, **changes: Any) -> Self:
+        """Return a copy with the given changes that has the same solution and updates, as far as they were needed."""
         updates: Updates | None = vars(self).get("updates", self.known.updates)
-        return changed(
-            self,
-            class_table=class_table,
-            recent=changed(self.recent, n_samples=self.recent.n_samples + 1),
-            chosen=vars(self).get("solution", self.chosen),
-            known=NOTHING_KNOWN if updates is None else Known(updates),
-        )
+        known = NOTHING_KNOWN if updates is None else Known(updates)
+        return changed(self, chosen=vars(self).get("solution", self.chosen), known=known, **changes)
 
     def _changed(self, **changes: Any) -> Self:
         """Return a copy with the given changes, and with its caches cleared."""
@@ -180,11 +181,10 @@ class EvidenceMapping(CachesValues, Mapping):
             found[learnt] = np.argsort(self.class_table.order_of_seen())[updates.predicted[-len(learnt) :]]
         return found
 
-    def _going_on(self, class_table: ClassTable, recent: StreamState, n_new: int) -> EvidenceMapping:
+    def _going_on(self, class_table: ClassTable, recent: StreamState, n_new: int) -> Self:
         """Return the mapping after further labels, with the same boxes and settings."""
-        solved = vars(self).get("solution", self.chosen)  # what nobody has needed so far is not made for this
-        mapping = self._changed(class_table=class_table, recent=recent, chosen=solved)
-        updates: Updates | None = vars(self).get("updates", self.known.updates)
+        mapping = self._keeping_results(class_table=class_table, recent=recent)
+        updates = mapping.known.updates
         return mapping if updates is None else changed(mapping, known=Known(mapping._updated(updates, n_new)))
 
     @property
@@ -200,7 +200,7 @@ class EvidenceMapping(CachesValues, Mapping):
         is_last: bool,
         choose: Effort = Effort.CAREFUL,
         in_order: bool = False,
-    ) -> EvidenceMapping:
+    ) -> Self:
         """Return the mapping with the current boxes and all labels, after choosing settings for them."""
         reservoir = self.reservoir.followed_by(self.recent.labels, self.settings.max_labels)
         reservoir = reservoir.of_columns(network.encoder.categorical)
@@ -326,16 +326,12 @@ class EvidenceMapping(CachesValues, Mapping):
     @property
     def loo_accuracy(self) -> float:
         """Share of the labels that are predicted rightly by the others alone; copies of a sample count one together."""
-        return float(np.average(self.loo_right, weights=self.solution.groups.weights))
-
-    @property
-    def loo_right(self) -> BoolArray:
-        """Mask of stored labels whose leave-one-out prediction is correct."""
-        return np.asarray(self.solution.left_out.argmax(axis=1) == self.solution.classes)
+        return float(np.average(self.solution.loo_right, weights=self.solution.groups.weights))
 
     def loo_recall(self) -> FloatArray:
         """Return the share of the labels of each class that the others alone predict; of all where a class has none."""
-        right, classes, weights = self.loo_right, self.solution.classes, self.solution.groups.weights
+        solution = self.solution
+        right, classes, weights = solution.loo_right, solution.classes, solution.groups.weights
         recall = np.full(len(self.class_table.classes), self.loo_accuracy)
         for order, index in enumerate(np.sort(self.class_table.sorted_codes())):
             own = classes == order
@@ -464,7 +460,7 @@ class EvidenceMapping(CachesValues, Mapping):
         mapping = self._changed(class_table=class_table, mixtures=())
         return mapping._with_network(network, None, is_last=True) if class_table.seen else mapping
 
-    def with_columns(self, network: Network, n_columns: int) -> EvidenceMapping:
+    def with_columns(self, network: Network, n_columns: int) -> Self:
         """Return the mapping after its network has got further columns, missing in all samples learnt so far."""
         return self._changed(
             network=network if self.network is not None else None,

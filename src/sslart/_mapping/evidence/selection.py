@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from sslart._art.algebra import multiply
-from sslart._mapping.evidence.basis import Basis
+from sslart._mapping.evidence.basis import Basis, DualRidge, Fit
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import FAMILIES, TreeFamily, family_of
 from sslart._mapping.evidence.large_scale import (
@@ -22,7 +22,6 @@ from sslart._mapping.evidence.large_scale import (
     sample_of_classes,
 )
 from sslart._mapping.evidence.readout import Solution, SolutionBuilder
-from sslart._mapping.evidence.ridge import DualRidge, Fit
 from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, N_BLOCKS, NO_BLOCK, BasisSpec, FixedSettings, Mixture
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
@@ -116,12 +115,17 @@ class LooFits:
             return
         gram = self._gram([self.basis(spec) for spec in specs])
         regression = DualRidge(gram, labelled.targets, labelled.ridge_weights, labelled.groups.several)
-        if self._needs_folds(specs):
+        if any(family_of(spec).uses_labels for spec in specs):
             yield from self._by_folds(specs, list(regression.fits(ridges)), is_wanted)
         elif is_wanted is None:
             yield from regression.fits(ridges)
         else:
             yield from regression.fits(ridges, self.blocks, is_wanted)
+
+    def fits_of(self, candidates: Iterable[Candidate]) -> Iterator[tuple[Candidate, Fit]]:
+        """Yield candidates with their fits; those of the same bases are fitted together."""
+        for specs, ridges in ridges_of(candidates).items():
+            yield from (((specs, fit.ridge), fit) for fit in self.fits(specs, ridges))
 
     @cached_property
     def _counts(self) -> FloatArray:
@@ -147,9 +151,6 @@ class LooFits:
         found = np.repeat(values[:1], 1 + N_BLOCKS, axis=0)
         found[1 + self.block_numbers] = values[1:]
         return found
-
-    def _needs_folds(self, specs: Specs) -> bool:
-        return any(family_of(spec).uses_labels for spec in specs)
 
     def _gram(self, bases: Sequence[Basis]) -> FloatArray:
         return np.asarray(np.sum([basis.gram for basis in bases], axis=0) / len(bases) + 1.0)
@@ -218,7 +219,8 @@ def screened(trial: LooFits, taking_part: TakingPart, *, is_coarse: bool = False
     grid = _Grid(taking_part)
     if not grid.coarse:
         return taking_part
-    losses = [_losses(trial.of_part(half, FEW_BOXES), grid.coarse) for half in halves]
+    parts = [trial.of_part(half, FEW_BOXES) for half in halves]
+    losses = [np.array([part.losses(fit.left_out) for _, fit in part.fits_of(grid.coarse)]) for part in parts]
     n_bases = MIN_BASES if is_coarse else max(MIN_BASES, round(MIN_BASES * (USUAL_LABELS / n) ** 2))
     found: TakingPart = {}
     for own, views in (
@@ -230,12 +232,6 @@ def screened(trial: LooFits, taking_part: TakingPart, *, is_coarse: bool = False
             found.setdefault(candidate, np.zeros_like(taking_part[candidate]))[views] = True
     found |= {one: taking_part[one] for one in grid.alone}
     return {one: found[one] for one in taking_part if one in found}
-
-
-def _losses(trial: LooFits, candidates: Iterable[Candidate]) -> FloatArray:
-    """Return the loss of each candidate on each label, shape (n_candidates, n_labels)."""
-    fits = (fit for specs, ridges in ridges_of(candidates).items() for fit in trial.fits(specs, ridges))
-    return np.array([trial.losses(fit.left_out) for fit in fits])
 
 
 def _best(candidates: Sequence[Candidate], losses: FloatArray, n_bases: int) -> list[Candidate]:
@@ -499,8 +495,7 @@ def learn(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -
 
 
 def _learnt(trial: LooFits, nodes: IntArray, mixtures: Sequence[Mixture]) -> Solution:
-    ridges = ridges_of((one.specs, one.ridge) for one in mixtures)
-    fits = {(specs, fit.ridge): fit for specs, those in ridges.items() for fit in trial.fits(specs, those)}
+    fits = dict(trial.fits_of((one.specs, one.ridge) for one in mixtures))
     return _solution(trial, nodes, mixtures, [fits[one.specs, one.ridge] for one in mixtures])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -205,7 +204,34 @@ def open_to_write(path: Path, vfs: str | None = None) -> Any:
     """Return the writing connection; create the tables of a new file. Commits are durable."""
     connection = sqlite().Connection(str(path), vfs=vfs)
     try:
-        _prepare_to_write(connection, path)
+        connection.set_busy_timeout(BUSY_MILLISECONDS)
+        is_new = not _pragma(connection, "schema_version")
+        if is_new:
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        else:
+            check_protocol(connection, path)  # before anything is changed
+        for setting in (
+            "journal_mode = WAL",
+            "synchronous = FULL",
+            "fullfsync = ON",  # of macOS, whose fsync leaves data in the cache of the disk
+            "checkpoint_fullfsync = ON",
+            f"journal_size_limit = {WAL_BYTES}",
+            f"wal_autocheckpoint = {PAGES_PER_CHECKPOINT}",
+            "temp_store = MEMORY",
+            "trusted_schema = OFF",
+        ):
+            connection.execute(f"PRAGMA {setting}")
+        if is_new:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(TABLES)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {PROTOCOL}")
+            connection.execute("COMMIT")
+        else:
+            with suppress(sqlite().FullError):
+                # after a failed sync, the system may have pages of the log that the disk does not have, and that no
+                # later sync writes: what comes after them would be lost with them
+                connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
     except BaseException:
         close(connection)
         raise
@@ -218,42 +244,14 @@ def close(connection: Any) -> None:
         connection.close(True)
 
 
-def _prepare_to_write(connection: Any, path: Path) -> None:
-    connection.set_busy_timeout(BUSY_MILLISECONDS)
-    is_new = not _pragma(connection, "schema_version")
-    if is_new:
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    else:
-        check_protocol(connection, path)  # before anything is changed
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA fullfsync = ON")  # of macOS, whose fsync leaves data in the cache of the disk
-    connection.execute("PRAGMA checkpoint_fullfsync = ON")
-    connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
-    connection.execute(f"PRAGMA wal_autocheckpoint = {PAGES_PER_CHECKPOINT}")
-    connection.execute("PRAGMA temp_store = MEMORY")
-    connection.execute("PRAGMA trusted_schema = OFF")
-    if is_new:
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute(TABLES)
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {PROTOCOL}")
-        connection.execute("COMMIT")
-    else:
-        with suppress(sqlite().FullError):
-            # after a failed sync, the system may have pages of the log that the disk does not have, and that no later
-            # sync writes: what comes after them would be lost with them
-            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-
-
 def open_to_read(path: Path, vfs: str | None = None, *, is_frozen: bool = False) -> Any:
     """Return a connection that only reads; `is_frozen`: nobody writes, and files beside it may not be made."""
     apsw = sqlite()
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    uri = f"file:{quote(str(path))}?mode=ro"
+    uri, log = f"file:{quote(str(path))}?mode=ro", path.with_name(f"{path.name}-wal")
     if not is_frozen:
         connection = apsw.Connection(uri, flags=flags, vfs=vfs)
-    elif _has_log(path) and _WITHOUT_LOCKS in apsw.vfs_names():
+    elif log.is_file() and log.stat().st_size > 0 and _WITHOUT_LOCKS in apsw.vfs_names():
         # the write-ahead log has what was committed last: its index is kept in memory, and not in a file
         connection = apsw.Connection(uri, flags=flags, vfs=_WITHOUT_LOCKS)
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -262,11 +260,6 @@ def open_to_read(path: Path, vfs: str | None = None, *, is_frozen: bool = False)
     connection.set_busy_timeout(BUSY_MILLISECONDS)
     connection.execute("PRAGMA trusted_schema = OFF")
     return connection
-
-
-def _has_log(path: Path) -> bool:
-    log = path.with_name(f"{path.name}-wal")
-    return log.is_file() and log.stat().st_size > 0
 
 
 def check_protocol(connection: Any, path: Path) -> None:
@@ -283,18 +276,3 @@ def check_protocol(connection: Any, path: Path) -> None:
 
 def _pragma(connection: Any, name: str) -> int:
     return int(connection.execute(f"PRAGMA {name}").get)
-
-
-class Readers:
-    """A connection that reads for each thread; `is_frozen`: nobody can write to the file."""
-
-    def __init__(self, path: Path, vfs: str | None, *, is_frozen: bool) -> None:
-        self._path, self._vfs, self._is_frozen = path, vfs, is_frozen
-        self._own = threading.local()
-
-    def own(self) -> Any:
-        """Return the connection of this thread."""
-        connection = getattr(self._own, "connection", None)
-        if connection is None:
-            connection = self._own.connection = open_to_read(self._path, self._vfs, is_frozen=self._is_frozen)
-        return connection

@@ -129,7 +129,7 @@ def columns_of(
     def pieces() -> Iterable[Any]:
         nonlocal n_rows, has_label
         label = label_column(settings)
-        for rows, frame, own in rows_from(connection, before, keep_rows, label, 0):
+        for rows, frame, own in rows_from(connection, before, keep_rows, label):
             n_rows += len(frame)
             has_label = has_label or label in frame.columns
             labels = [given.get(row, one) for row, one in zip(rows, own, strict=True)]

@@ -53,7 +53,12 @@ class SampleTable:
     @cached_property
     def table(self) -> Table:
         """The samples as the model reads them."""
-        return self.published.view.read(self.frame if self.published.reader.has_names else self.frame.to_numpy())
+        return self.published.view.read(self.raw())
+
+    def raw(self, places: Any = slice(None)) -> Any:
+        """Return the samples, or some of them, as estimators take them: an array where columns have no names."""
+        frame = self.frame.iloc[places]
+        return frame if self.published.reader.has_names else frame.to_numpy()
 
     def places(self, rows: Sequence[int] | IntArray) -> IntArray:
         """Return where rows are, by their numbers; those that are not among the samples are left out."""
@@ -78,6 +83,11 @@ class SampleTable:
         frame = pandas().concat([self.frame, other.frame], ignore_index=True)
         rows = np.concatenate([self.rows, other.rows])
         return SampleTable(other.published, rows, frame, self.own_labels + other.own_labels, other.n_given)
+
+
+def spread(n: int, most: int) -> IntArray:
+    """Return the places of at most so many of `n` samples, evenly spread."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
 
 
 def rows_of_fit(fitted: FittedRows, published: Published) -> SampleTable:

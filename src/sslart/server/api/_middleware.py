@@ -6,18 +6,24 @@ import asyncio
 import logging
 import re
 import secrets
+import threading
 import time
+from collections import OrderedDict, deque
 from collections.abc import Iterable
 from typing import Any
 
 from starlette.requests import ClientDisconnect
-from starlette.responses import Response
 
-from sslart.server.api._access import LOCAL, Access
 from sslart.server.api._errors import ApiError, answer_to
 from sslart.server.api._metrics import Metrics
 from sslart.server.models._settings import Limits
+from sslart.server.store import Store
+from sslart.server.store._store import SCOPES, Token, add_token, revoke_token, token_hash, tokens
 
+LOCAL = Token("local", frozenset(SCOPES), 0.0)  # on loopback, where there are no tokens
+MAX_FAILURES = 10
+SECONDS_OF_FAILURES = 60.0
+MAX_CLIENTS = 10_000
 OPEN_PATHS = frozenset({"/livez", "/readyz", "/v2/health/live", "/v2/health/ready"})
 LONG_SECONDS = 900.0  # for tables, exports and those who wait for a job
 EVENTS_PATH = "/v1/events"
@@ -34,12 +40,77 @@ HEADERS = (
 _LONG = re.compile(r"/(export|samples|values/\w+|boxes|boxes/\d+|search|questions|quality|random_order|trial)$")
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(?::\d*)?")
 
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
 logger = logging.getLogger("sslart.server.access")
 
-Headers = tuple[tuple[bytes, bytes], ...]
+
+class Failures:
+    """Counters of recent wrong tokens per client."""
+
+    def __init__(self) -> None:
+        self._times: OrderedDict[str, deque[float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def add(self, client: str) -> None:
+        """Count a wrong token."""
+        with self._lock:
+            times = self._times.setdefault(client, deque(maxlen=MAX_FAILURES))
+            times.append(time.monotonic())
+            self._times.move_to_end(client)
+            if len(self._times) > MAX_CLIENTS:
+                self._times.popitem(last=False)
+
+    def seconds_to_wait(self, client: str) -> int:
+        """Return for how many seconds a client is not listened to; 0 where it is."""
+        times = self._times.get(client)
+        if times is None or len(times) < MAX_FAILURES:
+            return 0
+        return max(0, int(times[0] + SECONDS_OF_FAILURES - time.monotonic()))
 
 
-class Gate:
+class Access:
+    """The tokens of a store; beyond loopback one is needed although there is none yet (`needs_token`)."""
+
+    def __init__(self, store: Store, *, needs_token: bool) -> None:
+        self._store, self._needs_token = store, needs_token
+        self._tokens = tokens(store.reader())
+        self.failures = Failures()
+
+    def known(self) -> list[Token]:
+        """Return all tokens, without their secrets."""
+        return list(self._tokens.values())
+
+    def check(self, authorization: str | None, client: str) -> Token:
+        """Return the token that a request was sent with, or raise an ApiError."""
+        if not self._tokens and not self._needs_token:
+            return LOCAL
+        wait = self.failures.seconds_to_wait(client)
+        if wait:
+            raise ApiError(429, "Too many wrong tokens: try again later.", {"retry-after": str(wait)})
+        kind, _, secret = (authorization or "").partition(" ")
+        token = self._tokens.get(token_hash(secret.strip())) if kind.lower() == "bearer" else None
+        if token is None:
+            if authorization is not None:
+                self.failures.add(client)
+            raise ApiError(
+                401, "A token is needed: send the header Authorization: Bearer TOKEN.", {"www-authenticate": "Bearer"}
+            )
+        return token
+
+    def add(self, name: str, scope: str) -> str:
+        """Add a token, and return its secret."""
+        secret = self._store.submit_own(lambda connection: add_token(connection, name, scope)).result()
+        self._tokens = tokens(self._store.reader())
+        return secret
+
+    def revoke(self, name: str) -> None:
+        """Remove a token."""
+        self._store.submit_own(lambda connection: revoke_token(connection, name)).result()
+        self._tokens = tokens(self._store.reader())
+
+
+class Middleware:
     """An ASGI application around another.
 
     Parameters
@@ -77,7 +148,7 @@ class Gate:
             await self._app(scope, receive, send)
             return
         is_page = self._pages is not None and scope["path"].startswith(PAGES_PATH)
-        request = _Request(scope, receive, send, self._limits, () if is_page else HEADERS)
+        request = _RequestState(scope, receive, send, self._limits, () if is_page else HEADERS)
         try:
             self._check(scope, request.headers)
             if not is_page:
@@ -86,13 +157,13 @@ class Gate:
                 await (self._pages if is_page else self._app)(scope, request.receive, request.send)
         except (ApiError, TimeoutError) as error:
             if request.status is None:
-                await request.refuse(answer_to(too_slow() if request.is_waiting else error))
+                await answer_to(_too_slow() if request.is_waiting else error)(scope, receive, request.send)
         except ClientDisconnect:
             request.status = CLIENT_GONE
         except Exception as error:
             logger.exception("an error that is not expected", extra={"request": request.id})
             if request.status is None:
-                await request.refuse(answer_to(error))
+                await answer_to(error)(scope, receive, request.send)
         finally:
             self._note(scope, request)
 
@@ -119,7 +190,7 @@ class Gate:
             if token is LOCAL and any(name in headers for name in FORWARDED):
                 raise ApiError(403, "A proxy passes on requests of others: start the service with --behind-proxy.")
 
-    def _note(self, scope: Any, request: _Request) -> None:
+    def _note(self, scope: Any, request: _RequestState) -> None:
         seconds, status = time.perf_counter() - request.start, request.status or CLIENT_GONE
         path = getattr(scope.get("route"), "path", "other")
         method = scope["method"] if scope["method"] in _METHODS else "other"
@@ -140,13 +211,10 @@ class Gate:
             logger.info("request", extra=details)
 
 
-_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-
-
-class _Request:
+class _RequestState:
     """State of one request: bytes received, and the response status."""
 
-    def __init__(self, scope: Any, receive: Any, send: Any, limits: Limits, added: Headers) -> None:
+    def __init__(self, scope: Any, receive: Any, send: Any, limits: Limits, added: Any) -> None:
         self._scope, self._receive, self._send, self._limits = scope, receive, send, limits
         self._added = (*ALWAYS, *added)
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
@@ -177,7 +245,7 @@ class _Request:
             async with asyncio.timeout(self._limits.timeout if self.is_waiting else None):
                 message = await self._receive()
         except TimeoutError as error:
-            raise too_slow() from error
+            raise _too_slow() from error
         self.is_waiting, self._has_come = False, not message.get("more_body", False)
         self._n_bytes += len(message.get("body", b""))
         if self._n_bytes > self._most:
@@ -194,12 +262,8 @@ class _Request:
             message["headers"] = [*message.get("headers", ()), *self._added, (b"x-request-id", self.id.encode())]
         await self._send(message)
 
-    async def refuse(self, response: Response) -> None:
-        """Answer without having read all of the request."""
-        await response(self._scope, self._receive, self.send)
 
-
-def too_slow() -> ApiError:
+def _too_slow() -> ApiError:
     """Return the error for a body that arrives too slowly."""
     return ApiError(408, "The body of the request came too slowly: send it again, or in smaller parts.")
 
