@@ -242,10 +242,11 @@ class ConformalPredictor:
             with_labels = f"for each class with so few labels (class {list_text(names, SHOWN_CLASSES)})"
             of_class, held = " of each class", "these classes" if len(few) > 1 else "this class"
         if smallest_error(n_labels) > 1.0 - coverage + EXACT:
+            highest = math.floor(1000 * (1.0 - smallest_error(n_labels)) + EXACT) / 10
             cure = ", lower coverage, or leave per_class out" if per_class else ", or lower coverage"
             raise ValueError(
                 f"coverage={coverage:g} cannot be promised {with_labels}: every set would hold {held}. The highest "
-                f"coverage that can be promised is {_percent_down(1.0 - smallest_error(n_labels))}, and "
+                f"coverage that can be promised is {highest:g} %, and "
                 f"{100 * coverage:g} % needs at least {plural(labels_needed(1.0 - coverage), self._unit)}{of_class}. "
                 f"Label more samples{cure}."
             )
@@ -263,10 +264,6 @@ def no_promise(owner: str) -> str:
 def percent_up(share: float) -> str:
     """Return a share in percent, rounded up to a tenth."""
     return f"{math.ceil(1000 * share - EXACT) / 10:g} %"
-
-
-def _percent_down(share: float) -> str:
-    return f"{math.floor(1000 * share + EXACT) / 10:g} %"
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ SLIPS = 0.2  # share of the values of a column that may be another kind by mista
 FEW_CODES = 10  # such as 5a, 6a, 7a
 
 
-class Column(NamedTuple):
+class ColumnSummary(NamedTuple):
     """Interpretation of a column: name, kind, number of missing values, and details.
 
     A column that is left out has no number of missing values.
@@ -330,7 +330,7 @@ def _refuse_other_kinds(name: str, where: str, others: list[str], n_known: int) 
         )
 
 
-def understood(samples: Any) -> list[Column]:
+def understood(samples: Any) -> list[ColumnSummary]:
     """Return the interpretation of each column to learn from."""
     described = []
     for name in samples.columns:
@@ -338,15 +338,17 @@ def understood(samples: Any) -> list[Column]:
         missing, known = int(column.isna().sum()), column.dropna()
         if column.dtype.kind == "M":
             first, last = (Day(value) for value in days_of(known.agg(["min", "max"]), name)) if len(known) else ("", "")
-            described.append(Column(name, "date", missing, f"{first} to {last}" if len(known) else "no value"))
+            described.append(ColumnSummary(name, "date", missing, f"{first} to {last}" if len(known) else "no value"))
             continue
         if column.dtype.kind == "f":
             detail = f"{known.min():g} to {known.max():g}" if len(known) else "no value"
-            described.append(Column(name, "number", missing, detail))
+            described.append(ColumnSummary(name, "number", missing, detail))
             continue
         counts = known.value_counts()
         described.append(
-            Column(name, "category", missing, f"{len(counts)} categories: {listed([str(one) for one in counts.index])}")
+            ColumnSummary(
+                name, "category", missing, f"{len(counts)} categories: {listed([str(one) for one in counts.index])}"
+            )
         )
     return described
 

@@ -67,9 +67,8 @@ app = _application(name="sslart", cls=_Commands, add_completion=True)
 def loaded(name: str) -> Any:
     """Load a command with its options from its module."""
     module = importlib.import_module(f"sslart.cli.{COMMANDS[name][0]}")
-    run = getattr(module, "run", None) or getattr(module, name.replace("-", "_"))
     own = _application(name=name, add_completion=False)
-    own.command(name)(run)
+    own.command(name)(getattr(module, name.replace("-", "_")))
     return get_command(own)
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from sslart._mapping.model_view import view_of
 from sslart._tables.cells import MISSING, check_unique, texts
-from sslart._tables.columns import Column, check_columns, groups_of, labels_of, split_names
-from sslart._tables.training_table import Columns
+from sslart._tables.columns import ColumnSummary, groups_of, labels_of
+from sslart._tables.training_table import ColumnRoles
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
 from sslart._utils.optional import heavy, optional
@@ -82,8 +82,8 @@ class Prepared:
 
 
 def fit_on_cluster(
-    model: Any, data: str, named: Columns, scheduler: str | None, *, quiet: bool
-) -> tuple[Any, float, list[Column]]:
+    model: Any, data: str, named: ColumnRoles, scheduler: str | None, *, quiet: bool
+) -> tuple[Any, float, list[ColumnSummary]]:
     """Fit a model to all files; return an ordinary model, the seconds it took, and the kinds of columns.
 
     The files are a pattern such as part-*.parquet, a folder, or an address that dask can read.
@@ -106,45 +106,40 @@ def fit_on_cluster(
         cluster_model = getattr(heavy("sslart.dask"), type(model).__name__)(**model.get_params())
         cluster_model.fit(made[list(prepared.features)], made[named.label], **groups)
     local = cluster_model.to_local()
-    columns = [*taken_for(local), *(Column(name, "left out", None, "") for name in left_out)]
+    columns = [*taken_for(local), *(ColumnSummary(name, "left out", None, "") for name in left_out)]
     return local, time.perf_counter() - start, columns
 
 
-def _columns(table: Any, named: Columns, data: str) -> tuple[Prepared, list[str]]:
+def _columns(table: Any, named: ColumnRoles, data: str) -> tuple[Prepared, list[str]]:
     """Return the columns to learn and their kinds, and the columns that the user excludes, after checking them."""
     names = [str(name) for name in table.columns]
     check_unique(names, data)
-    left_out = [name for name in (named.id_column, *split_names(named.ignore, names)) if name is not None]
-    categories = [*split_names(named.category, names), *split_names(named.use, names)]
     assert named.label is not None  # the command line asks for it
-    check_columns(names, [named.label, named.group, *left_out, *categories], data)
-    if named.label in (named.group, *left_out):
-        raise ValueError(f"Column {named.label!r} cannot be the label and be left out: name another column.")
-    features = [name for name in names if name not in (named.label, named.group, *left_out)]
+    features, left_out, categories, used = named.divided(names, data)
     if not features:
         raise ValueError(f"{data} has no column left to learn from: ignore fewer columns.")
-    wanted = tuple(name for name in features if name in categories)
+    wanted = tuple(name for name in features if name in (*categories, *used))
     return Prepared(data, named.label, named.group, tuple(features), wanted), left_out
 
 
-def taken_for(model: Any) -> list[Column]:
+def taken_for(model: Any) -> list[ColumnSummary]:
     """Return the interpretation of each column by a model, with its range or its categories."""
     view = view_of(model)
     encoder, plan, columns = view.members[0].encoder, view.reader.plan, []
     for place, name in enumerate(view.reader.feature_names[: model.n_features_in_]):
         if place in plan.left_out:
             why = next((note.detail for note in plan.notes if note.column == name), "")
-            columns.append(Column(name, "left out", None, why))
+            columns.append(ColumnSummary(name, "left out", None, why))
         elif place in encoder.categorical:
             found = encoder.categories_of(place)
             detail = f"{len(found)} categories: {listed([str(one) for one in found])}"
-            columns.append(Column(name, "category", None, detail))
+            columns.append(ColumnSummary(name, "category", None, detail))
         elif place in plan.dates:
             first, last = map(Day, encoder.range_of(place))
-            columns.append(Column(name, "date", None, f"{first} to {last}"))
+            columns.append(ColumnSummary(name, "date", None, f"{first} to {last}"))
         else:
             low, high = encoder.range_of(place)
-            columns.append(Column(name, "number", None, f"{low:g} to {high:g}" if low <= high else "no value"))
+            columns.append(ColumnSummary(name, "number", None, f"{low:g} to {high:g}" if low <= high else "no value"))
     return columns
 
 

@@ -107,8 +107,3 @@ def read_model_and_rows(path: str) -> tuple[Any, LearntRows]:
         return model, LearntRows.from_notes(notes)
     except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise ValueError(f"{path} is not a valid sslart model: {error}.") from error
-
-
-def save_model(model: Any, file: ModelFile, rows: LearntRows) -> None:
-    """Write a model and the record of its rows to a file atomically."""
-    file.replace(model, rows)

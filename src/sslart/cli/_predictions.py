@@ -19,7 +19,7 @@ from sslart._tables.columns import blank_rows, check_columns, check_learnt_colum
 from sslart._tables.files import Piece, read_originals
 from sslart._utils.validation import check_number
 from sslart.cli._output import write_pieces
-from sslart.cli._table_writer import TEXTS, Style, prediction_types, written
+from sslart.cli._table_writer import TEXTS, CellStyle, prediction_types, written
 from sslart.rules._box_extraction import NO_RULE, RuleNumbers
 
 PREFIX = "predicted"
@@ -104,7 +104,7 @@ class PredictionFile(NamedTuple):
     """Form of a file of predictions: alone, after the name of each row, or after all columns of the table."""
 
     kind: str  # the ending of its name
-    style: Style
+    style: CellStyle
     id_column: str | None
     append: bool
     encoding: str | None  # of the table

@@ -13,7 +13,7 @@ import typer
 from sslart._tables import cells, pandas
 from sslart._tables.columns import blank_rows, check_columns, frame_of_row, labels_of, split_names
 from sslart._tables.files import read_pieces
-from sslart._tables.training_table import Columns
+from sslart._tables.training_table import ColumnRoles
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
 from sslart._utils.optional import heavy, optional
@@ -54,7 +54,7 @@ def model_of(name: str, server: str | None, token: str | None) -> Any:
         return client.load(name)
 
 
-def fit_on_server(client: Any, data: str, named: Columns, name: str, encoding: str | None) -> Any:
+def fit_on_server(client: Any, data: str, named: ColumnRoles, name: str, encoding: str | None) -> Any:
     """Let a service create a model of a table, whose columns are named; return the job when it has ended."""
     if data == STANDARD:
         raise ValueError("With --server the table is a file: give its name.")

@@ -27,7 +27,7 @@ BYTES_AT_ONCE = 2**20
 CURE = "write CSV or Parquet instead"
 
 
-class Style(NamedTuple):
+class CellStyle(NamedTuple):
     """Style of cells in text output."""
 
     keep_formulas: bool = False  # cells that a spreadsheet computes
@@ -48,7 +48,7 @@ def check_kind(target: str) -> None:
         needs_openpyxl(target)
 
 
-def written(frames: Iterable[Any], kind: str, types: Mapping[str, Any], style: Style) -> Iterator[bytes]:
+def written(frames: Iterable[Any], kind: str, types: Mapping[str, Any], style: CellStyle) -> Iterator[bytes]:
     """Yield frames with the same columns as a file, of a kind given by the ending of its name.
 
     `types` are those of columns in Parquet, where they are not text. JSON is always visible, and the same when it is
@@ -66,7 +66,7 @@ def written(frames: Iterable[Any], kind: str, types: Mapping[str, Any], style: S
         yield from _text(frames, style._replace(separator="\t") if kind in TABS else style)
 
 
-def _text(frames: Iterable[Any], style: Style) -> Iterator[bytes]:
+def _text(frames: Iterable[Any], style: CellStyle) -> Iterator[bytes]:
     for number, frame in enumerate(frames):
         shown = with_texts(frame, _visible_cell) if style.visible else frame
         yield csv_text(

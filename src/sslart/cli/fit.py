@@ -15,14 +15,14 @@ from sslart import SSLART, WESSLART, AutoSSLART
 from sslart._mapping.conformal import measured_guarantees
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import SHOWN_FEATURES, ModelSummary, summarise
-from sslart._tables.columns import Column
-from sslart._tables.training_table import Columns, TrainingTable, read_training_table
+from sslart._tables.columns import ColumnSummary
+from sslart._tables.training_table import ColumnRoles, TrainingTable, read_training_table
 from sslart._utils.files import STANDARD
 from sslart._utils.intervals import Estimate
 from sslart._utils.text import list_text
 from sslart._utils.validation import AUTO
 from sslart.cli._cluster import fit_on_cluster
-from sslart.cli._model_file import ModelFile, save_model
+from sslart.cli._model_file import ModelFile
 from sslart.cli._options import (
     GROUP_HELP,
     HALF_LIFE_METAVAR,
@@ -256,7 +256,7 @@ def fit(
     check_wanted(accuracy)
     if out == STANDARD:
         raise ValueError("A model goes to a file: give its name with --out.")
-    named = Columns(label, id_column, group, ignore, category, use)
+    named = ColumnRoles(label, id_column, group, ignore, category, use)
     expected = None
     if server is not None:
         refuse(dask=use_dask, cost=cost, accuracy=accuracy)
@@ -273,7 +273,7 @@ def fit(
                 return
             model = client.load(out)
         quality, seconds, found = summarise(view_of(model)), job.ended - job.created, job.outcome
-        columns, n_samples, labels = [Column(**one) for one in found["columns"]], found["rows"], found["labels"]
+        columns, n_samples, labels = [ColumnSummary(**one) for one in found["columns"]], found["rows"], found["labels"]
     else:
         check_target(out, data)
         if use_dask and (encoding is not None or accuracy is not None):
@@ -287,7 +287,7 @@ def fit(
             if use_dask:
                 model, seconds, columns = fit_on_cluster(estimator, data, named, scheduler, quiet=quiet)
                 model.set_params(decision_costs=read_costs(cost, model.classes_.tolist()))
-                save_model(model, file, LearntRows(group_column=group))
+                file.replace(model, LearntRows(group_column=group))
             else:
                 table = read_training_table(data, named, most_rows, seed, encoding, progress=not quiet)
                 columns = table.columns
@@ -296,7 +296,7 @@ def fit(
                 model.fit(table.samples, table.labels, **({} if group is None else {"groups": table.groups}))
                 seconds = time.perf_counter() - start
                 take_day_first(model, table.day_first)
-                save_model(model, file, _learnt_rows(model, table, named))
+                file.replace(model, _learnt_rows(model, table, named))
         if quiet:
             return
         if use_dask:
@@ -312,7 +312,7 @@ def fit(
         _print(summary, columns)
 
 
-def _learnt_rows(model: Any, table: TrainingTable, named: Columns) -> LearntRows:
+def _learnt_rows(model: Any, table: TrainingTable, named: ColumnRoles) -> LearntRows:
     """Return the record of the rows, by which they are recognised later: by unique names, else by values."""
     ids = table.ids if table.ids_are_unique else None
     samples = view_of(model).read(table.samples)
@@ -377,7 +377,7 @@ def _most_important(model: Any) -> list[dict[str, str]] | None:
     return [{"feature": name, "share": share, "raises": words} for name, _, share, words in found]
 
 
-def _print(summary: dict[str, Any], columns: list[Column]) -> None:
+def _print(summary: dict[str, Any], columns: list[ColumnSummary]) -> None:
     rows = [(one.name, one.kind, "" if one.missing is None else str(one.missing), one.detail) for one in columns]
     print_table(("column", "taken for", "missing", "values"), rows)
     accuracy = summary["accuracy"]

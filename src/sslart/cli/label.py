@@ -26,7 +26,7 @@ from sslart._utils.intervals import Estimate
 from sslart._utils.notes import note
 from sslart._utils.text import as_text_cell, csv_row, plural, printable, value_text
 from sslart.active import Query, QueryPool
-from sslart.cli._model_file import ModelFile, save_model
+from sslart.cli._model_file import ModelFile
 from sslart.cli._options import (
     SECONDS_TO_WAIT,
     AccuracyOption,
@@ -41,7 +41,7 @@ from sslart.cli._path_lock import InUseError
 from sslart.cli._predictions import own_types
 from sslart.cli._quality import more_labels
 from sslart.cli._seen_rows import LearntRows, keys_of
-from sslart.cli._table_writer import PARQUET, TEXTS, Buffer, Style, check_kind, written
+from sslart.cli._table_writer import PARQUET, TEXTS, Buffer, CellStyle, check_kind, written
 from sslart.rules._box_rules import DEFAULT_LEVELS, scales_of
 
 MAX_SHOWN = 20
@@ -179,7 +179,7 @@ class _Labelling:
                 self.model.partial_fit(sample, typed, **given)
                 keys = keys_of(view_of(self.model).read(sample), typed, [names.get(row) or None])
                 self._rows = self._rows.adding(keys)
-                save_model(self.model, self.file, self._rows)
+                self.file.replace(self.model, self._rows)
         except InUseError as error:
             raise InUseError(f"The label of row {row} was not learnt. {error}") from error
         self.skip(query, whole_box=answer.whole_box)
@@ -437,7 +437,7 @@ class LabelledTable:
         pieces = files.read_originals(self._data, self._encoding)
         first = next(pieces)
         frames = map(self._labelled, chain([first], pieces))
-        yield from written(frames, kind, own_types(first) | {self._column: None}, Style())
+        yield from written(frames, kind, own_types(first) | {self._column: None}, CellStyle())
 
     def _labelled(self, piece: files.Piece) -> Any:
         frame = piece.as_written.set_axis(piece.frame.columns, axis=1)

@@ -31,7 +31,7 @@ from sslart.cli._options import (
 from sslart.cli._output import check_target
 from sslart.cli._predictions import PredictionFile, RowPredictor
 from sslart.cli._remote import ServedModel, ServerOption, TokenOption, connected, refuse
-from sslart.cli._table_writer import Style, check_kind
+from sslart.cli._table_writer import CellStyle, check_kind
 
 
 def predict(
@@ -101,7 +101,7 @@ def predict(
         check_target(out, data, *([] if server is not None else [model_file]))
         check_kind(out)
     kind, progress = ".json" if as_json else Path(out).suffix.lower(), out != STANDARD and not quiet
-    file = PredictionFile(kind, Style(keep_formulas, visible=out == STANDARD), id_column, append, encoding)
+    file = PredictionFile(kind, CellStyle(keep_formulas, visible=out == STANDARD), id_column, append, encoding)
     promise = ""
     if server is not None:
         refuse(dask=use_dask, max_error=max_error, search_depth=search_depth, quorum=quorum, cost=cost)
@@ -126,7 +126,7 @@ def predict(
         predictor = RowPredictor(model, **options)
         promise = f" ({predictor.promise})"
         if use_dask:
-            on_worker = FilesPredictor(model, options, file._replace(kind=".parquet", style=Style()))
+            on_worker = FilesPredictor(model, options, file._replace(kind=".parquet", style=CellStyle()))
             total = predict_on_cluster(on_worker, data, out, scheduler, quiet=quiet)
         else:
             total = file.write(

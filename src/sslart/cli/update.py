@@ -23,7 +23,7 @@ from sslart._utils.files import STANDARD
 from sslart._utils.intervals import Estimate, difference
 from sslart._utils.notes import note
 from sslart._utils.text import plural
-from sslart.cli._model_file import ModelFile, read_model_and_rows, save_model
+from sslart.cli._model_file import ModelFile, read_model_and_rows
 from sslart.cli._options import (
     GROUP_HELP,
     HALF_LIFE_METAVAR,
@@ -122,7 +122,7 @@ def update(
         learning = _Learning(model, rows.with_kept_labels(view_of(model)), data, label, id_column, group, again=again)
         for frame in read_pieces(data, encoding, progress=not quiet):
             learning.learn(frame)
-        save_model(model, file, learning.learnt_rows())
+        file.replace(model, learning.learnt_rows())
     if not quiet:
         learning.print_notes()
     if before is not None:
@@ -287,7 +287,7 @@ def merge(
         except (TypeError, ValueError) as error:
             raise ValueError(_with_names(str(error), model_files)) from error
         learnt = LearntRows.joined(rows)
-        save_model(merged, file, learnt)
+        file.replace(merged, learnt)
     if quiet:
         return
     n_again = sum(len(one.keys.rows) for one in rows) - len(learnt.keys.rows)

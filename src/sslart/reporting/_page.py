@@ -115,15 +115,18 @@ def report(
     names = None if sample_names is None else _check_names(sample_names, len(observed))
     numbers = _check_numbers(sample_numbers, len(observed))
     states = [states_of(observed, row) for row in range(len(observed))]
+    left_out, curve = observed.view.left_out, curve_of(observed)
+    own_labels = model_summary(observed.view)
     summary = summarise(observed)
-    left_out = observed.view.left_out
-    confidence, of_labels = confidence_of(observed, left_out), left_out_summary(observed, left_out)
-    promised, own_labels = guarantee_table(observed), model_summary(observed.view)
-    curve = curve_of(observed)
-    expected = more_labels(curve)
+    measured = {
+        "confidence": confidence_of(observed, left_out),
+        "left_out": left_out_summary(observed, left_out),
+        "guarantees": guarantee_table(observed),
+        "more_labels": more_labels(curve),
+        "few_rules": model_rules(observed, X),
+    }
     rows = chosen_rows(states, n_samples)
     samples = sample_lines(observed, X, rows, numbers, names, rule_numbers(shown))
-    few_rules = model_rules(observed, X)
     important, n_less_important = importance_lines(observed, X)
     page = (
         environment()
@@ -138,25 +141,11 @@ def report(
             learnt_classes=observed.view.classes.tolist(),
             colours={label: style(index).colour for index, label in enumerate(observed.classes)},
             summary=summary,
-            confidence=confidence,
-            left_out=of_labels,
             own_labels=own_labels,
-            guarantees=promised,
-            more_labels=expected,
-            few_rules=few_rules,
             important=important,
             n_less_important=n_less_important,
-            numbers=plain_numbers(
-                {
-                    **summary,
-                    "confidence": confidence,
-                    "left_out": of_labels,
-                    "own_labels": own_labels.to_dict(),
-                    "guarantees": promised,
-                    "more_labels": expected,
-                    "few_rules": few_rules,
-                }
-            ),
+            **measured,
+            numbers=plain_numbers({**summary, **measured, "own_labels": own_labels.to_dict()}),
             rules=rule_lines(shown, n_rules),
             n_rules=len(shown),
             pictures=pictures_of(observed, shown, X, y, curve),

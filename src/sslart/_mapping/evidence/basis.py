@@ -103,13 +103,10 @@ def saved_places(state: dict[str, Any], name: str, n: int | None, end: int) -> I
 
 
 class Basis(ABC):
-    """Basis functions at the labelled samples.
+    """Basis functions at the labelled samples; `matrix` (n_labels, n_functions): Φ."""
 
-    `matrix` (n_labels, n_functions): Φ; `sample_weights`: None: one each.
-    """
-
-    def __init__(self, spec: BasisSpec, matrix: FloatArray, sample_weights: FloatArray | None = None) -> None:
-        self.spec, self.matrix, self.sample_weights = spec, matrix, sample_weights
+    def __init__(self, spec: BasisSpec, design: DesignMatrices, matrix: FloatArray) -> None:
+        self.spec, self.matrix, self.sample_weights = spec, matrix, design.labelled.ridge_weights
 
     @cached_property
     def scale(self) -> float:
@@ -153,6 +150,7 @@ class Family(ABC):
     kind: ClassVar[str]  # its name in `BasisSpec` and in saved files
     name: ClassVar[str]  # the family that users choose it by; several kinds may share one
     term: ClassVar[type[Term]]  # the class of its terms
+    basis_type: ClassVar[type[Basis]]  # that of its basis
     # whether it can be solved in the primal, for more labels than a Gram matrix can hold
     fits_many: ClassVar[bool] = True
     bandwidth_range: ClassVar[tuple[float, float]] = (MIN_SETTING, MAX_SETTING)  # what `BasisSpec.bandwidth` may be
@@ -176,9 +174,9 @@ class Family(ABC):
         """Return True if the family can be used with these boxes and features."""
         return True
 
-    @abstractmethod
     def basis(self, spec: BasisSpec, design: DesignMatrices) -> Basis:
         """Return the basis functions at the labelled samples."""
+        return self.basis_type(spec, design)  # type: ignore[call-arg]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,7 +20,6 @@ from sslart._utils.validation import require, saved_array
 
 Knots = tuple[FloatArray, FloatArray]
 MAX_KNOTS = 256  # of a table of ranks; of more, evenly spaced ones stay
-FEW_SAMPLES = 4  # as lists they cost less than as arrays
 Made = TypeVar("Made")
 
 
@@ -45,27 +43,12 @@ class RankScaler:
         """Return coded values as a mixture of themselves (weight 0) and their ranks (weight 1), still in [0, 1]."""
         if rank_weight == 0.0:
             return coded
-        if len(coded) <= FEW_SAMPLES:
-            return np.array([self._blended(row, rank_weight) for row in coded.tolist()]).reshape(coded.shape)
         blended = coded.copy()
         for feature, knots in enumerate(self.knots):
             if knots is not None:
                 values = coded[:, feature]
                 blended[:, feature] = (1.0 - rank_weight) * values + rank_weight * _shares_at(values, *knots)
         return blended
-
-    def _blended(self, row: list[float], rank_weight: float) -> list[float]:
-        return [
-            value if knots is None else (1.0 - rank_weight) * value + rank_weight * _share_at(value, *knots)
-            for value, knots in zip(row, self._knot_lists, strict=True)
-        ]
-
-    @cached_property
-    def _knot_lists(self) -> list[tuple[list[float], list[float]] | None]:
-        return [None if knots is None else (knots[0].tolist(), knots[1].tolist()) for knots in self.knots]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"knots": self.knots}
 
     def tables(self) -> tuple[IntArray, FloatArray, FloatArray]:
         """Return the values and the shares of all features, one feature after another, and where each starts."""
@@ -105,17 +88,6 @@ def _shares_at(given: FloatArray, values: FloatArray, shares: FloatArray) -> Flo
     slope = (np.diff(shares) / np.diff(values))[place]
     found = slope * (np.clip(given, values[0], values[-1]) - values[place]) + shares[place]
     return np.where(given >= values[-1], shares[-1], found)
-
-
-def _share_at(value: float, values: list[float], shares: list[float]) -> float:
-    """Interpolate a single value as `_shares_at` does."""
-    place = bisect_right(values, value) - 1
-    if value != value:
-        return value
-    if place < 0 or place == len(values) - 1 or values[place] == value:
-        return shares[max(place, 0)]
-    slope = (shares[place + 1] - shares[place]) / (values[place + 1] - values[place])
-    return slope * (value - values[place]) + shares[place]
 
 
 def _knots(lower: FloatArray, upper: FloatArray, support: IntArray) -> Knots | None:
@@ -219,13 +191,21 @@ class LabelledSet(CachesValues):
     @cached_property
     def row_weights(self) -> FloatArray:
         """Weight of each label in the regression: its sample weight times the factor of its class."""
-        weights = np.ones(len(self.classes)) if self.weights is None else self.weights
-        return weights * self.class_factors[self.classes]
+        return self._sample_weights * self.class_factors[self.classes]
 
     @cached_property
     def class_factors(self) -> FloatArray:
         """Weight factor of each class."""
-        return self._class_factors(np.ones(len(self.classes)) if self.weights is None else self.weights)
+        if self.class_weights is None:
+            return np.ones(self.n_classes)
+        if not isinstance(self.class_weights, str):
+            return self.class_weights
+        totals = np.bincount(self.classes, self._sample_weights, self.n_classes)
+        return np.asarray(totals.sum() / (max((totals > 0).sum(), 1) * np.where(totals > 0, totals, np.inf)))
+
+    @property
+    def _sample_weights(self) -> FloatArray:
+        return np.ones(len(self.classes)) if self.weights is None else self.weights
 
     @property
     def ridge_weights(self) -> FloatArray | None:
@@ -242,14 +222,6 @@ class LabelledSet(CachesValues):
             return counts
         weighted = counts * self.class_factors[self.classes]
         return np.asarray(weighted * counts.sum() / weighted.sum())
-
-    def _class_factors(self, weights: FloatArray) -> FloatArray:
-        if self.class_weights is None:
-            return np.ones(self.n_classes)
-        if not isinstance(self.class_weights, str):
-            return self.class_weights
-        totals = np.bincount(self.classes, weights, self.n_classes)
-        return np.asarray(totals.sum() / (max((totals > 0).sum(), 1) * np.where(totals > 0, totals, np.inf)))
 
     @property
     def has_many_classes(self) -> bool:

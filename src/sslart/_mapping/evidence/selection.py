@@ -115,7 +115,7 @@ class LooFits:
             return
         gram = self._gram([self.basis(spec) for spec in specs])
         regression = DualRidge(gram, labelled.targets, labelled.ridge_weights, labelled.groups.several)
-        if self._needs_folds(specs):
+        if any(family_of(spec).uses_labels for spec in specs):
             yield from self._by_folds(specs, list(regression.fits(ridges)), is_wanted)
         elif is_wanted is None:
             yield from regression.fits(ridges)
@@ -151,9 +151,6 @@ class LooFits:
         found = np.repeat(values[:1], 1 + N_BLOCKS, axis=0)
         found[1 + self.block_numbers] = values[1:]
         return found
-
-    def _needs_folds(self, specs: Specs) -> bool:
-        return any(family_of(spec).uses_labels for spec in specs)
 
     def _gram(self, bases: Sequence[Basis]) -> FloatArray:
         return np.asarray(np.sum([basis.gram for basis in bases], axis=0) / len(bases) + 1.0)

@@ -109,18 +109,14 @@ def _next_number(last: int, longest: float) -> int:
     return int(max(FIRST_SAMPLE, min(GROWTH * last, last + longest), last + 1))
 
 
-def _is_growth(numbers: IntArray) -> BoolArray:
-    """Return a mask of numbers of the form 2ᵏ or 3 · 2ᵏ, from 2 on."""
-    thirds = numbers // 3
-    power, half_more = ((n > 0) & (n & (n - 1) == 0) for n in (numbers, thirds))
-    return np.asarray((numbers > 1) & (power | ((numbers % 3 == 0) & half_more)))
-
-
 def _is_choice(numbers: IntArray, longest: int) -> BoolArray:
-    """Return a mask of numbers at which settings are chosen; `longest`: the largest distance between two."""
-    is_power = numbers & (numbers - 1) == 0
-    is_growth = np.where(numbers <= FEW, _is_growth(numbers), is_power)
-    return np.where(numbers < 2 * longest, is_growth, numbers % longest == 0)
+    """Return a mask of numbers at which settings are chosen: from 2 on 2ᵏ, and of few labels 3 · 2ᵏ.
+
+    `longest`: the largest distance between two.
+    """
+    is_power, is_triple = ((n > 0) & (n & (n - 1) == 0) for n in (numbers, numbers // 3))
+    grown = is_power | ((numbers <= FEW) & (numbers % 3 == 0) & is_triple)
+    return np.asarray(np.where(numbers < 2 * longest, (numbers > 1) & grown, numbers % longest == 0))
 
 
 def _has_grown(number: int, longest: int) -> bool:
@@ -370,11 +366,8 @@ class Updates(CachesValues):
     def from_state(cls, state: dict[str, Any], solution: Solution, settings: EvidenceSettings) -> Updates:
         """Return the updates of a saved state, after checking that they can be those of a solution."""
         readout = solution.readout
-        n_features, n_classes, n_boxes = (
-            len(readout.scaler.knots),
-            len(readout.bias),
-            min(len(readout.nodes), MAX_UPDATE_BOXES),
-        )
+        n_features, n_classes = len(readout.scaler.knots), len(readout.bias)
+        n_boxes = min(len(readout.nodes), MAX_UPDATE_BOXES)
         group = BoxGroup.from_state(state["group"], TermShape(n_features, n_classes, n_boxes))
         fits = group.rank_weight == RANK_WEIGHT and len(group.features) == n_features and len(group.boxes) == n_boxes
         require(fits and (group.factors == 1).all(), "the functions that labels update")
@@ -516,9 +509,10 @@ class StreamState:
             n_most = len(kept.keys)
         some = np.sort(np.argsort(kept.keys, kind="stable")[:n_most])
         kept, classes, left_out = kept[some], solution.classes[some], solution.left_out[some]
+        competition = self.competition if mapping.settings.is_auto else None
         return Updates.begun(
             basis,
-            self._competition(mapping.settings),
+            competition or Competition.begun(mapping.settings.candidates),
             self.half_life,
             basis.values(network.encode(kept.table), left_out),
             np.eye(basis.n_classes)[classes],
@@ -526,11 +520,6 @@ class StreamState:
             self.n_chosen - kept.times,
             self.n_chosen,
         )
-
-    def _competition(self, settings: EvidenceSettings) -> Competition:
-        if self.competition is not None and settings.is_auto:
-            return self.competition
-        return Competition.begun(settings.candidates)
 
     def to_state(self) -> dict[str, Any]:
         """Return plain values."""

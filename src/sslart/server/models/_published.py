@@ -141,12 +141,8 @@ class RowReader:
 def text_frame(rows: Sequence[Cells]) -> Any:
     """Return rows as a frame of texts, as a file has them; None where a cell is missing or empty."""
     names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: [_text(row.get(name)) for row in rows] for name in names}
+    columns = {name: [None if row.get(name) in (None, "") else str(row[name]) for row in rows] for name in names}
     return pandas().DataFrame(columns, index=range(len(rows)), dtype=object)
-
-
-def _text(cell: Any) -> str | None:
-    return None if cell is None or cell == "" else str(cell)
 
 
 def first_samples(rows: Sequence[Cells], settings: ModelSettings) -> Any:
@@ -204,11 +200,12 @@ class Published:
         numbers = np.where([place in encoder.categorical for place in range(len(self.reader.names))], np.nan, 0.5)
         if np.isnan(numbers).all() or self.view.reader.plan.dates:
             return
+        categories = {
+            place: np.array([None], dtype=object) for place in range(len(numbers)) if np.isnan(numbers[place])
+        }
         with suppress(ValueError):  # such as a max_error that needs more labels: requests get the reason
-            self.predict_table(Table(numbers[None, :], _no_categories(encoder, len(numbers)), self._names()))
-
-    def _names(self) -> list[str] | None:
-        return self.reader.names if self.reader.has_names else None
+            names = self.reader.names if self.reader.has_names else None
+            self.predict_table(Table(numbers[None, :], categories, names))
 
     @cached_property
     def digest(self) -> str:
@@ -263,10 +260,6 @@ class Published:
                 strict=True,
             )
         ]
-
-
-def _no_categories(encoder: Any, n_columns: int) -> dict[int, Any]:
-    return {place: np.array([None], dtype=object) for place in range(n_columns) if place in encoder.categorical}
 
 
 def as_json(value: Any) -> Any:

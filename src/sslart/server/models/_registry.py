@@ -227,7 +227,7 @@ class Registry:
         """Let a model learn an uploaded table with all other rows, or replace it by an uploaded model file."""
         work: Work = partial(transactions.add_model_file, **_of(hosted), upload=upload, actor=actor)
         if not is_model:
-            to_fit = {"settings": hosted.settings, "keep_rows": self.limits.keep_rows}
+            to_fit: dict[str, Any] = {"settings": hosted.settings, "keep_rows": self.limits.keep_rows}
             work = partial(transactions.add_table, **_of(hosted), upload=upload, actor=actor, **to_fit)
         written = await self.write(hosted, work, key)
         if written.is_again:
@@ -244,20 +244,46 @@ class Registry:
         key: Key | None,
     ) -> Written:
         """Keep rows to be learnt, after checking them."""
+        return await self._take_rows(hosted, rows, labels, ids, actor, key, None)
+
+    async def _take_rows(
+        self,
+        hosted: HostedModel,
+        rows: Sequence[dict[str, Any]],
+        labels: Sequence[Any] | None,
+        ids: Sequence[str] | None,
+        actor: str,
+        key: Key | None,
+        policy: Learning | None,
+    ) -> Written:
+        """Keep rows to be learnt; with a policy, predict them, and learn those that it takes or that have a label.
+
+        They are converted once: what is predicted is what is learnt, unless the model has other columns by then.
+        """
         if (before := self._before(hosted, key)) is not None:
             return before
         self.check_learns(hosted)
         self.check_rows(rows)
-        _check_ids(ids, len(rows))
+        if ids is not None and (len(ids) != len(rows) or len(set(ids)) < len(ids)):
+            raise ValueError(f"There are {len(ids)} ids for {len(rows)} rows: give one for each row, and each once.")
+        published = hosted.published if policy is None else self.published(hosted)
 
         def prepared() -> Work:
             plain, classes = self._labelled(hosted, rows, labels)
-            content = {"rows": plain} if classes is None else {"rows": plain, "labels": classes}
-            if hosted.published is None:
+            content: dict[str, Any] = {"rows": plain} if classes is None else {"rows": plain, "labels": classes}
+            if published is None:
                 first_samples(plain, hosted.settings)
                 return transactions.learn(hosted.id, actor, content, ids, lambda _: None)
-            reader = hosted.published.reader
-            read = ReadRows(content, reader.table(plain), reader.columns)
+            if policy is not None:
+                published.check_has_label()
+            table = published.reader.table(plain)
+            if policy is not None:
+                decisions = published.plain(published.predict_table(table))
+                given = classes or [None] * len(plain)
+                pairs = zip(decisions, given, strict=True)
+                content["learn"] = [label is not None or policy.takes(is_novel=one["novel"]) for one, label in pairs]
+                content["decisions"] = decisions
+            read = ReadRows(content, table, published.reader.columns)
             return transactions.learn(hosted.id, actor, content, ids, partial(hosted.hand_on, read))
 
         return await self.write(hosted, await soon(prepared, len(rows)), key)
@@ -311,29 +337,8 @@ class Registry:
         key: Key | None,
     ) -> Written:
         """Predict rows, and keep them with their predictions, so that they can be labelled later."""
-        if (before := self._before(hosted, key)) is not None:
-            return before
-        self.check_learns(hosted)
-        self.check_rows(rows)
-        _check_ids(ids, len(rows))
-        published = self.published(hosted)
         policy = learning or hosted.settings.learn
-
-        def prepared() -> Work:
-            plain, labels = self._labelled(hosted, rows, None)
-            published.check_has_label()
-            table = published.reader.table(plain)
-            decisions = published.plain(published.predict_table(table))
-            learnt = [policy.takes(is_novel=one["novel"]) for one in decisions]
-            content: dict[str, Any] = {"rows": plain}
-            if labels is not None:
-                learnt = [is_learnt or one is not None for is_learnt, one in zip(learnt, labels, strict=True)]
-                content["labels"] = labels
-            content |= {"learn": learnt, "decisions": decisions}
-            read = ReadRows(content, table, published.reader.columns)
-            return transactions.learn(hosted.id, actor, content, ids, partial(hosted.hand_on, read))
-
-        written = await self.write(hosted, await soon(prepared, len(rows)), key)
+        written = await self._take_rows(hosted, rows, None, ids, actor, key, policy)
         if not written.is_again:
             for row, decision in zip(written.answer["rows"], written.answer["decisions"], strict=True):
                 self.events.publish("decision", hosted.name, {"row": row, **decision}, keep=False)
@@ -401,7 +406,7 @@ class Registry:
         self.check_has_its_rows(hosted)
         settings = ModelSettings.model_validate({**hosted.settings.model_dump(mode="json"), **changes})
         settings.new_estimator()
-        to_fit = {"settings": settings, "keep_rows": self.limits.keep_rows, "by_labels": by_labels}
+        to_fit: dict[str, Any] = {"settings": settings, "keep_rows": self.limits.keep_rows, "by_labels": by_labels}
         work = partial(transactions.refit, **_of(hosted), actor=actor, **to_fit)
         written = await self.write(hosted, work, key)
         hosted.adopt(settings, written.answer["sequence"])
@@ -420,7 +425,7 @@ class Registry:
         settings.new_estimator()
         if hosted.published is not None:
             hosted.published.check_parameters(parameters)
-        changed = {"settings": settings, "parameters": parameters}
+        changed: dict[str, Any] = {"settings": settings, "parameters": parameters}
         work = partial(transactions.set_parameters, **_of(hosted), actor=actor, **changed)
         written = await self.write(hosted, work)
         hosted.adopt(settings, written.answer["sequence"])
@@ -446,11 +451,6 @@ class Registry:
         """Add an entry to the audit log."""
         work = partial(audit, actor=actor, action=action, model=model, detail=detail)
         await asyncio.wrap_future(self.store.submit_own(work))
-
-
-def _check_ids(ids: Sequence[str] | None, n_rows: int) -> None:
-    if ids is not None and (len(ids) != n_rows or len(set(ids)) < len(ids)):
-        raise ValueError(f"There are {len(ids)} ids for {n_rows} rows: give one for each row, and each once.")
 
 
 def _of(hosted: HostedModel) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
-from sslart._tables.training_table import Columns
+from sslart._tables.training_table import ColumnRoles
 from sslart._utils.text import list_text
 
 ESTIMATORS = {one.__name__: one for one in (AutoSSLART, SSLART, WESSLART, FuzzyARTMAP)}
@@ -123,9 +123,9 @@ class ModelSettings(BaseModel):
         """True if the estimator accepts groups of labels."""
         return "groups" in inspect.signature(ESTIMATORS[self.estimator].fit).parameters
 
-    def columns(self, label: str | None) -> Columns:
+    def columns(self, label: str | None) -> ColumnRoles:
         """Return the columns that are named, of a table that has its labels in a column."""
-        return Columns(label, self.id, self.group, self.ignore, self.category, self.use)
+        return ColumnRoles(label, self.id, self.group, self.ignore, self.category, self.use)
 
     @property
     def named_columns(self) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import heapq
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,32 +59,38 @@ def store_file(
     with path.open("rb") as file:
         is_model = file.read(len(MODEL_FILE)) == MODEL_FILE
     upload = store.submit_own(begin_upload).result()
-
-    def add(part: Part) -> None:
-        store.submit_own(lambda connection: add_part(connection, upload, part)).result()
-
     try:
         if is_model:
-            content = path.read_bytes()
-            _check_classifier(content)
-            for start in range(0, len(content), BYTES_PER_PART):
-                add(Part(start, 0, content[start : start + BYTES_PER_PART]))
+            found = _parts_of_model(path)
         else:
-            pieces = read_pieces(str(path), encoding, cells_only=True)
-            for part in parts_of(within_limits(pieces, named, max_cells)):
-                add(part)
+            found = _parts_of_table(within_limits(read_pieces(str(path), encoding, cells_only=True), named, max_cells))
+        for part in found:
+            store.submit_own(partial(add_part, upload=upload, part=part)).result()
     except BaseException:
-        store.submit_own(lambda connection: remove_unused(connection, upload))
+        store.submit_own(partial(remove_unused, upload=upload))
         raise
     return upload, is_model
 
 
-def _check_classifier(content: bytes) -> None:
-    """Raise a ValueError where a file is not that of a fitted classifier."""
+def _parts_of_model(path: Path) -> Iterator[Part]:
+    """Yield the file of a fitted classifier as parts of an upload, or raise a ValueError."""
+    content = path.read_bytes()
     try:
         view_of(model_from_bytes(content, "The model file"))
     except TypeError as error:
         raise ValueError(f"The file has no classifier in it: {error}") from error
+    for start in range(0, len(content), BYTES_PER_PART):
+        yield Part(start, 0, content[start : start + BYTES_PER_PART])
+
+
+def _parts_of_table(pieces: Iterator[Any]) -> Iterator[Part]:
+    """Yield the frames of a table as parts of an upload."""
+    first_row = 0
+    for frame in pieces:
+        for start in range(0, len(frame), ROWS_PER_PART):
+            some = frame.iloc[start : start + ROWS_PER_PART]
+            yield Part(first_row, len(some), frame_bytes(some))
+            first_row += len(some)
 
 
 def within_limits(pieces: Iterator[Any], named: Sequence[str], max_cells: int) -> Iterator[Any]:
@@ -100,45 +107,26 @@ def within_limits(pieces: Iterator[Any], named: Sequence[str], max_cells: int) -
         yield frame
 
 
-def parts_of(pieces: Iterator[Any]) -> Iterator[Part]:
-    """Yield the frames of a table as parts of an upload."""
-    first_row = 0
-    for frame in pieces:
-        for start in range(0, len(frame), ROWS_PER_PART):
-            some = frame.iloc[start : start + ROWS_PER_PART]
-            yield Part(first_row, len(some), frame_bytes(some))
-            first_row += len(some)
-
-
 def frame_bytes(frame: Any) -> bytes:
     """Return a frame as bytes; cells of several types in one column become text."""
     pyarrow, ipc = arrow(""), arrow(".ipc")
-    columns = {str(name): _column(frame[name]) for name in frame.columns}
-    table = pyarrow.table(columns)
-    _check_text(table)
-    sink = pyarrow.BufferOutputStream()
+    columns = {}
+    for name in frame.columns:
+        try:
+            column = pyarrow.array(frame[name], from_pandas=True)
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError):
+            texts = [None if _is_missing(value) else str(value) for value in frame[name].tolist()]
+            column = pyarrow.array(texts, pyarrow.string())
+        try:
+            column.validate(full=True)  # files with types can hold any bytes in place of text
+        except pyarrow.ArrowInvalid as error:
+            raise ValueError(f"Column {name!r} holds text that is not in UTF-8: write the file again.") from error
+        columns[str(name)] = column
+    table, sink = pyarrow.table(columns), pyarrow.BufferOutputStream()
     with ipc.new_stream(sink, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as stream:
         stream.write_table(table)
     content: bytes = sink.getvalue().to_pybytes()
     return content
-
-
-def _check_text(table: Any) -> None:
-    """Raise a ValueError where a text is none: files with types can hold any bytes in its place."""
-    for name in table.column_names:
-        try:
-            table[name].validate(full=True)
-        except arrow("").ArrowInvalid as error:
-            raise ValueError(f"Column {name!r} holds text that is not in UTF-8: write the file again.") from error
-
-
-def _column(column: Any) -> Any:
-    pyarrow = arrow("")
-    try:
-        return pyarrow.array(column, from_pandas=True)
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError):
-        texts = [None if _is_missing(value) else str(value) for value in column.tolist()]
-        return pyarrow.array(texts, pyarrow.string())
 
 
 def _is_missing(value: Any) -> bool:
@@ -149,11 +137,6 @@ def frame_of(content: bytes) -> Any:
     """Return the frame that `frame_bytes` was given."""
     table = arrow(".ipc").open_stream(arrow("").BufferReader(content)).read_all()
     return table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
-
-
-def cells_of(frame: Any, place: int) -> dict[str, Any]:
-    """Return one row of a frame as cells that JSON can hold; dates as text."""
-    return {str(name): _cell(frame[name].iloc[place]) for name in frame.columns}
 
 
 def rows_in(frame: Any) -> list[dict[str, Any]]:
@@ -224,13 +207,10 @@ def numbered_rows(
 ) -> Iterator[tuple[Sequence[int], Any]]:
     """Yield the numbers of rows in order and a frame of these rows, with a column of the labels in force.
 
-    Of rows that are older than the newest `keep_rows`, those with a label and those of uploaded tables are yielded,
-    whether the others are still there or not. `changed` are labels by row in place of those in force.
+    The rows are those of `rows_from`. `changed` are labels by row in place of those in force.
     """
-    given = given_labels(connection, before.model, before.sequence) | dict(changed or {})
-    oldest, is_empty = before.n_rows - keep_rows, True
-    for rows, frame in _frames(connection, before, lambda row: row >= oldest or row in given):
-        own = labels_in(frame[label]) if label in frame.columns else [None] * len(frame)
+    given, is_empty = given_labels(connection, before.model, before.sequence) | dict(changed or {}), True
+    for rows, frame, own in rows_from(connection, before, keep_rows, label, also=given):
         labels = [given.get(row, one) for row, one in zip(rows, own, strict=True)]
         yield rows, frame.assign(**{label: pandas().Series(labels, dtype=object, index=frame.index)})
         is_empty = False
@@ -241,29 +221,32 @@ def numbered_rows(
 
 
 def rows_from(
-    connection: Any, before: RowsBefore, keep_rows: int, label: str, first_row: int
+    connection: Any,
+    before: RowsBefore,
+    keep_rows: int,
+    label: str,
+    first_row: int = 0,
+    also: Container[int] | None = None,
 ) -> Iterator[tuple[Sequence[int], Any, list[Any]]]:
     """Yield the numbers of rows from one on, the rows, and the labels that they came with, in order.
 
-    The rows are those of `rows_with_labels`; labels that were given later are not among these.
+    Of rows that are older than the newest `keep_rows`, those with a label, or those given, and those of uploaded tables
+    are yielded, whether the others are still there or not.
     """
-    given = given_labels(connection, before.model, before.sequence)
+    wanted = given_labels(connection, before.model, before.sequence) if also is None else also
     oldest = before.n_rows - keep_rows
-    wanted = lambda row: row >= first_row and (row >= oldest or row in given)  # noqa: E731
-    for rows, frame in _frames(connection, before, wanted, first_row):
+    single = ((row, cells) for row, cells in _single(connection, before) if row >= oldest or row in wanted)
+    for rows, frame in _frames(connection, before, single, first_row):
         yield rows, frame, labels_in(frame[label]) if label in frame.columns else [None] * len(frame)
 
 
 def _frames(
-    connection: Any, before: RowsBefore, wanted: Callable[[int], bool], first_row: int = 0
+    connection: Any, before: RowsBefore, single: Iterator[tuple[int, dict[str, Any]]], first_row: int
 ) -> Iterator[tuple[Sequence[int], Any]]:
-    """Yield row numbers and rows in order: tables as uploaded, single rows in batches.
-
-    Tables that end before `first_row` are left out.
-    """
+    """Yield row numbers and rows in order: single rows in batches, tables as uploaded, but for those before a row."""
     given = uploads(connection, before.model, before.sequence)
     tables = [one for one in given if one.n_rows and one.first_row + one.n_rows > first_row]
-    single = ((row, cells) for row, cells in _single(connection, before) if wanted(row))
+    single = ((row, cells) for row, cells in single if row >= first_row)
     waiting = next(single, None)
     for table in [*tables, None]:
         end = before.n_rows if table is None else table.first_row
@@ -272,9 +255,10 @@ def _frames(
             while (waiting := next(single, None)) is not None and waiting[0] < end and len(together) < ROWS_TOGETHER:
                 together.append(waiting)
             yield [row for row, _ in together], text_frame([cells for _, cells in together])
-        for part in parts(connection, table.id) if table is not None else ():
-            first_row = part.first_row + (0 if table is None else table.first_row)
-            yield range(first_row, first_row + part.n_rows), frame_of(part.content)
+        if table is not None:
+            for part in parts(connection, table.id):
+                start = table.first_row + part.first_row
+                yield range(start, start + part.n_rows), frame_of(part.content)
 
 
 def _single(connection: Any, before: RowsBefore) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -377,7 +361,7 @@ class RowFinder:
             place = row - upload.first_row - first_row
             if not is_given and settings.label in frame.columns:
                 label = table_cells.labels(frame[settings.label].iloc[place : place + 1])[0]
-            cells = cells_of(frame, place)
+            cells = rows_in(frame.iloc[place : place + 1])[0]
             return FoundRow(row, {name: cell for name, cell in cells.items() if name != settings.label}, label)
         kept = kept_row(connection, model, row)
         return None if kept is None else FoundRow(row, kept, label)

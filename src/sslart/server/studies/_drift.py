@@ -16,7 +16,7 @@ from sslart._utils.text import DateName, DatePart, Day, category_text, list_text
 from sslart.server.models._published import Published, as_json
 from sslart.server.store._journal import learn_records
 from sslart.server.studies._columns import bin_edges, histogram
-from sslart.server.studies._samples import LoadedSamples
+from sslart.server.studies._samples import LoadedSamples, spread
 
 MAX_P = 0.01
 MIN_DRIFT = 0.1
@@ -55,11 +55,6 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return found
 
 
-def is_drift(drift: float, p_value: float | None) -> bool:
-    """Return True if a change is both large enough and significant."""
-    return p_value is not None and p_value <= MAX_P and drift >= MIN_DRIFT
-
-
 def change_of_numbers(name: str, before: FloatArray, now: FloatArray) -> Change:
     """Return the change of a numeric feature, NaN where missing, by the Kolmogorov-Smirnov test."""
     old, new = before[~np.isnan(before)], now[~np.isnan(now)]
@@ -77,13 +72,14 @@ def change_of_numbers(name: str, before: FloatArray, now: FloatArray) -> Change:
     parts = [_numbers(name, values, n, edges) for values, n in ((old, gaps[0]), (new, gaps[1]))]
     words = [f"median {parts[1]['median']}, before {parts[0]['median']}"] if len(old) and len(new) else []
     if missing_drift >= MIN_DRIFT / 2:
-        words.append(_missing_words(gaps, [len(before), len(now)]))
+        were, are = (100 * gap / max(n, 1) for gap, n in zip(gaps, (len(before), len(now)), strict=True))
+        words.append(f"{are:.0f} % missing, before {were:.0f} %")
     return Change(drift, p_value, "; ".join(words) or "no value", parts[0], parts[1])
 
 
 def _numbers(name: str, values: FloatArray, n_missing: int, edges: FloatArray | None) -> dict[str, Any]:
     found: dict[str, Any] = {"n": len(values), "missing": n_missing, "histogram": [], "edges": [], "median": None}
-    if not len(values):
+    if edges is None or not len(values):
         return found
     heights, ends = histogram(values, edges)
     shown = [str(Day(end)) for end in ends] if isinstance(name, DateName) else ends
@@ -140,11 +136,6 @@ def _of_shares(hits: Sequence[int], totals: Sequence[int]) -> tuple[float, float
     return float(heavy("scipy.stats").fisher_exact(table).pvalue), abs(hits[0] / totals[0] - hits[1] / totals[1])
 
 
-def _missing_words(gaps: Sequence[int], totals: Sequence[int]) -> str:
-    old, new = (100 * gap / max(n, 1) for gap, n in zip(gaps, totals, strict=True))
-    return f"{new:.0f} % missing, before {old:.0f} %"
-
-
 class Decided(NamedTuple):
     """The decisions on rows."""
 
@@ -166,7 +157,22 @@ def watch(
     is_before[now] = False
     before = np.flatnonzero(is_before)
     rows = loaded.samples.rows[now]
-    found: dict[str, Any] = {
+    features: list[dict[str, Any]] = []
+    if len(before) and len(now):
+        some = (places[spread(len(places), MAX_SAMPLES)] for places in (before, now))
+        features = _features(loaded, *some)
+    decided = _decided(connection, model, published, loaded, now)
+    drifts = [one["feature"] for one in features if one["has_drifted"]]
+    novel = _novel(published, decided)
+    if not len(now):
+        text = "No row has come since the last fit: send rows to decide, or drop a file here."
+    elif not len(before):
+        text = "There are no rows before these to compare them with."
+    else:
+        changed = f"Changed: {', '.join(drifts)}." if drifts else "No feature has changed."
+        compared = f"{plural(len(now), 'row')} compared with {len(before)} before the last fit."
+        text = f"{compared} {changed} {novel['text'][:1].upper()}{novel['text'][1:]}."
+    return {
         "since": since,
         "rows": len(now),
         "n_rows": len(now),
@@ -174,24 +180,13 @@ def watch(
         "last": int(rows[-1]) if len(rows) else None,
         "compared_with": len(before),
         "how": HOW,
-    }
-    features = _features(loaded, _some(before), _some(now)) if len(before) and len(now) else []
-    decided = _decided(connection, model, published, loaded, now)
-    drifts = [one["feature"] for one in features if one["has_drifted"]]
-    novel, abstained = _novel(published, decided), _abstained(decided)
-    return found | {
         "features": features,
         "novel": novel,
-        "abstained": abstained,
+        "abstained": _flagged(decided, decided.abstained),
         "classes": _classes(published, loaded, before, decided),
         "drifts": [one.to_dict("row") for one in published.model.drift_],
-        "text": _text(len(now), len(before), drifts, novel),
+        "text": text,
     }
-
-
-def _some(places: IntArray) -> IntArray:
-    n = min(len(places), MAX_SAMPLES)
-    return places[np.unique(np.linspace(0, len(places) - 1, n).astype(np.int64))]
 
 
 def _features(loaded: LoadedSamples, before: IntArray, now: IntArray) -> list[dict[str, Any]]:
@@ -207,7 +202,7 @@ def _features(loaded: LoadedSamples, before: IntArray, now: IntArray) -> list[di
             changes.append(change_of_numbers(name, numbers[before], numbers[now]))
     found = []
     for name, one, p_value in zip(names, changes, holm([one.p_value for one in changes]), strict=True):
-        has_drifted = is_drift(one.drift, p_value)
+        has_drifted = p_value is not None and p_value <= MAX_P and one.drift >= MIN_DRIFT
         outcome = "changed" if has_drifted else "no change that is both large and more than chance"
         if isinstance(name, DateName | DatePart):
             outcome = "not tested: dates move on"
@@ -236,55 +231,33 @@ def _decided(connection: Any, model: int, published: Published, loaded: LoadedSa
                 stored[record.first_row + place] = one
     if stored:
         given = np.array(sorted(stored), dtype=np.int64)
-        own = [stored[row] for row in given.tolist()]
+        own, names = [stored[row] for row in given.tolist()], {str(one): one for one in published.classes}
+        best = [max(one["probabilities"], key=one["probabilities"].__getitem__) for one in own]
         is_novel, abstained = (np.array([bool(one[name]) for one in own]) for name in ("novel", "abstained"))
-        return Decided(given, _most_probable(published, own), is_novel, abstained, True)
+        return Decided(given, [names.get(one, one) for one in best], is_novel, abstained, True)
     predictions = loaded.predictions(published)
-    best, classes = predictions.best[now], [*predictions.classes, None]
-    abstained = np.asarray((predictions.indices[now] < 0) & (best >= 0))
-    return Decided(rows, [classes[one] for one in best.tolist()], loaded.is_novel[now], abstained, False)
-
-
-def _most_probable(published: Published, decisions: Sequence[dict[str, Any]]) -> list[Any]:
-    names = {str(one): one for one in published.classes}
-    found = [max(one["probabilities"], key=one["probabilities"].__getitem__) for one in decisions]
-    return [names.get(one, one) for one in found]
+    codes, classes = predictions.best[now], [*predictions.classes, None]
+    abstained = np.asarray((predictions.indices[now] < 0) & (codes >= 0))
+    return Decided(rows, [classes[one] for one in codes.tolist()], loaded.is_novel[now], abstained, False)
 
 
 def _novel(published: Published, decided: Decided) -> dict[str, Any]:
-    n = int(decided.is_novel.sum())
-    found = share(n, len(decided.rows))
-    can_flag = published.view.novelty_threshold > 0
+    flagged = _flagged(decided, decided.is_novel)
+    can_flag, text = published.view.novelty_threshold > 0, published.view.novelty.promise()
     expected = FALSE_ALARMS if can_flag else 0.0
-    text = published.view.novelty.promise()
-    if found.low is not None and can_flag:
-        usual = "more" if found.low > expected else "not more"
-        text = f"{100 * n / len(decided.rows):.0f} % are novel, {usual} than the {100 * expected:g} % that are usual"
-    return {
-        "n": n,
-        "of": len(decided.rows),
-        "share": found.value,
-        "low": found.low,
-        "high": found.high,
-        "expected": expected,
-        "is_more": bool(can_flag and found.low is not None and found.low > expected),
-        "when_sent": decided.is_stored,
-        "rows": decided.rows[decided.is_novel][::-1][:MAX_ROWS].tolist(),
-        "text": text,
-    }
+    is_more = bool(can_flag and flagged["low"] is not None and flagged["low"] > expected)
+    if flagged["low"] is not None and can_flag:
+        usual = "more" if is_more else "not more"
+        percent = 100 * flagged["n"] / flagged["of"]
+        text = f"{percent:.0f} % are novel, {usual} than the {100 * expected:g} % that are usual"
+    return {**flagged, "expected": expected, "is_more": is_more, "when_sent": decided.is_stored, "text": text}
 
 
-def _abstained(decided: Decided) -> dict[str, Any]:
-    found = share(int(decided.abstained.sum()), len(decided.rows))
-    rows = decided.rows[decided.abstained][::-1][:MAX_ROWS].tolist()
-    return {
-        "n": found.count,
-        "of": found.total,
-        "share": found.value,
-        "low": found.low,
-        "high": found.high,
-        "rows": rows,
-    }
+def _flagged(decided: Decided, flags: BoolArray) -> dict[str, Any]:
+    """Return how many rows are flagged, their share with its interval, and the last of them."""
+    found, rows = share(int(flags.sum()), len(decided.rows)), decided.rows[flags][::-1][:MAX_ROWS].tolist()
+    ends = {"share": found.value, "low": found.low, "high": found.high}
+    return {"n": found.count, "of": found.total, **ends, "rows": rows}
 
 
 def _classes(published: Published, loaded: LoadedSamples, before: IntArray, decided: Decided) -> list[dict[str, Any]]:
@@ -301,13 +274,3 @@ def _classes(published: Published, loaded: LoadedSamples, before: IntArray, deci
         }
         for index, name in enumerate(predictions.classes)
     ]
-
-
-def _text(n_now: int, n_before: int, drifts: Sequence[str], novel: dict[str, Any]) -> str:
-    if not n_now:
-        return "No row has come since the last fit: send rows to decide, or drop a file here."
-    if not n_before:
-        return "There are no rows before these to compare them with."
-    compared = f"{plural(n_now, 'row')} compared with {n_before} before the last fit."
-    changed = f"Changed: {', '.join(drifts)}." if drifts else "No feature has changed."
-    return f"{compared} {changed} {novel['text'][:1].upper()}{novel['text'][1:]}."

@@ -7,7 +7,6 @@ import json
 import platform
 import zipfile
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -125,27 +124,18 @@ def labels_csv(connection: Any, before: RowsBefore, published: Published, keep_r
         numbers = [rows[place] for place in places]
         some = frame.iloc[places]
         entries = [given.get(row) for row in numbers]
+        times = [None if one is None else datetime.fromtimestamp(one["time"], UTC) for one in entries]
         added = {
             "row": numbers,
             "labelled by": [FROM_THE_TABLE if one is None else one["actor"] for one in entries],
-            "labelled at": [None if one is None else _moment(one["time"]) for one in entries],
+            "labelled at": [None if one is None else one.isoformat(timespec="seconds") for one in times],
         }
         for place, (name, values) in enumerate(added.items()):
-            some.insert(place, _free(name, frame.columns), pandas().Series(values, dtype=object, index=some.index))
+            while name in frame.columns:
+                name += " of the row"
+            some.insert(place, name, pandas().Series(values, dtype=object, index=some.index))
         frames.append(some)
     return csv_text(pandas().concat(frames, ignore_index=True), index=False)
-
-
-def _free(name: str, taken: Iterable[str]) -> str:
-    """Return a name that no column has."""
-    known = set(taken)
-    while name in known:
-        name = f"{name} of the row"
-    return name
-
-
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 def card_html(
@@ -157,6 +147,9 @@ def card_html(
     n_left_out = 0 if view.left_out is None else len(view.left_out.truth)
     nowhere = np.full(n_left_out, -1)
     columns = columns_of(connection, before, published.settings, keep_rows, published)
+    in_force = given_labels(connection, before.model, before.sequence)
+    last = {one["row"]: one["actor"] for one in history(connection, before.model, None, 0, LAST)}
+    important = published.model.feature_importances().to_dict()["features"] if view.uses_evidence else []
     page: str = (
         environment()
         .get_template("card.html.jinja")
@@ -172,13 +165,21 @@ def card_html(
             n_columns=len(columns["columns"]),
             n_rows=columns["rows"],
             notes=columns["notes"],
-            labelled=_labelled_by(connection, before),
+            labelled=Counter(last[row] for row, label in in_force.items() if label is not None).most_common(),
             trust=trust(view, nowhere, nowhere),
             novelty=view.novelty.promise(),
             n_drifts=len(published.model.drift_),
-            rules=_rules(rules),
+            rules=[
+                {
+                    "conditions": conditions_text(rule, alone=len(rules) == 1),
+                    "class": label_text(rule),
+                    "covers": covers_text(rule, rules.n_samples, about=rules.from_boxes),
+                    "right": right_text(rule.right) if rule.label is not None else plural(rule.right.total, "label"),
+                }
+                for rule in rules
+            ],
             rules_from_boxes=rules.from_boxes,
-            important=_important(published),
+            important=[one for one in important if one["share"] > 0][:MAX_IMPORTANT],
             abstains=view.may_abstain,
             parameters=published.settings.parameters,
             features=published.reader.names,
@@ -187,33 +188,6 @@ def card_html(
         )
     )
     return page
-
-
-def _labelled_by(connection: Any, before: RowsBefore) -> list[tuple[str, int]]:
-    """Return the number of current labels by each actor, by the history of labels."""
-    in_force = given_labels(connection, before.model, before.sequence)
-    last = {one["row"]: one["actor"] for one in history(connection, before.model, None, 0, LAST)}
-    return Counter(last[row] for row, label in in_force.items() if label is not None).most_common()
-
-
-def _rules(found: ModelRuleSet) -> list[dict[str, str]]:
-    alone = len(found) == 1
-    return [
-        {
-            "conditions": conditions_text(rule, alone=alone),
-            "class": label_text(rule),
-            "covers": covers_text(rule, found.n_samples, about=found.from_boxes),
-            "right": right_text(rule.right) if rule.label is not None else plural(rule.right.total, "label"),
-        }
-        for rule in found
-    ]
-
-
-def _important(published: Published) -> list[dict[str, Any]]:
-    if not published.view.uses_evidence:
-        return []
-    found: list[dict[str, Any]] = published.model.feature_importances().to_dict()["features"]
-    return [one for one in found if one["share"] > 0][:MAX_IMPORTANT]
 
 
 class TrainingStep(NamedTuple):
@@ -284,36 +258,31 @@ def training_history(connection: Any, model: int, published: Published) -> Train
         recorder.steps.append(TrainingStep(call, table.samples, table.labels, table.groups))
         return fitted_to(table, first)
 
+    def imported(record: Record) -> Any:
+        raise ConflictError(f"Record {record.sequence} ({IMPORT}) cannot be repeated.")
+
     with collected_notes():
         some = records(connection, model, start, RECORDS_AT_ONCE)
         wanted = [one for one in some if one.sequence <= published.sequence]
-        for _ in recorder.apply(wanted, fitted, _no_import):
+        for _ in recorder.apply(wanted, fitted, imported):
             pass
-        if recorder.model is None or digest_of(_content(recorder, published)) != published.digest:
+        if recorder.model is None or digest_of(model_bytes(recorder.model)) != published.digest:
             raise ConflictError(f"The rows that are kept do not make the same model to the bit. {REFIT}")
     first = recorder.first
     return TrainingHistory(first.estimator, first.new_estimator().get_params(), recorder.steps, day_first)
 
 
-def _content(recorder: Replica, published: Published) -> bytes:
-    return Published(recorder.model, published.sequence, recorder.settings).content()
-
-
-def _no_import(record: Record) -> Any:
-    raise ConflictError(f"Record {record.sequence} ({IMPORT}) cannot be repeated.")
-
-
-def script_zip(name: str, published: Published, lessons: TrainingHistory) -> bytes:
+def script_zip(name: str, published: Published, training: TrainingHistory) -> bytes:
     """Return a zip file with the data that a model has learnt, and a script that makes it again."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
         steps = []
-        for number, step in enumerate(lessons.steps):
+        for number, step in enumerate(training.steps):
             described, content = _packed(step, f"data/{number:03}_{step.call}.parquet")
             steps.append(described)
             if content is not None:
                 file.writestr(zipfile.ZipInfo(described["file"], EARLIEST), content)
-        text = _script(name, published, lessons, steps)
+        text = _script(name, published, training, steps)
         file.writestr(zipfile.ZipInfo("rebuild.py", EARLIEST), text, zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 
@@ -324,9 +293,11 @@ def _packed(step: TrainingStep, file: str) -> tuple[dict[str, Any], bytes | None
         return {"call": step.call, "parameters": step.parameters}, None
     pyarrow = arrow("")
     names = list(step.samples.columns)
-    columns = {
-        f"c{place}": pyarrow.array(_plain(step.samples[name]), from_pandas=True) for place, name in enumerate(names)
-    }
+    columns = {}
+    for place, name in enumerate(names):
+        column = step.samples[name]
+        values = column.astype(object) if str(column.dtype) == "category" else column
+        columns[f"c{place}"] = pyarrow.array(values, from_pandas=True)
     columns[LABELS] = pyarrow.array(step.labels, pyarrow.string())
     if step.groups is not None:
         columns[GROUPS] = pyarrow.array([json.dumps(one) for one in step.groups], pyarrow.string())
@@ -336,29 +307,21 @@ def _packed(step: TrainingStep, file: str) -> tuple[dict[str, Any], bytes | None
     return {"call": step.call, "file": file, "columns": kinds}, content.getvalue()
 
 
-def _plain(column: Any) -> Any:
-    return column.astype(object) if str(column.dtype) == "category" else column
-
-
-def _script(name: str, published: Published, lessons: TrainingHistory, steps: list[dict[str, Any]]) -> str:
+def _script(name: str, published: Published, training: TrainingHistory, steps: list[dict[str, Any]]) -> str:
     names = [f"{one} {version(one)}" for one in ("sslart", "numpy", "scipy", "scikit-learn", "pandas")]
     versions = f"Python {platform.python_version()}, {', '.join(names)}"
-    given = ", ".join(printable(repr(one)) for one in lessons.day_first)
+    given = ", ".join(printable(repr(one)) for one in training.day_first).replace("\\", "\\\\").replace('"', '\\"')
     return SCRIPT.substitute(
         name=name,
         digest=_digest(published),
         versions=versions,
-        remark=REMARK.substitute(names=_in_docstring(given)) if lessons.day_first else "",
-        parameters=pformat(lessons.parameters, width=WIDTH, sort_dicts=False),
+        remark=REMARK.substitute(names=given) if training.day_first else "",
+        parameters=pformat(training.parameters, width=WIDTH, sort_dicts=False),
         steps=pformat(steps, width=WIDTH, sort_dicts=False),
-        estimator=lessons.estimator,
+        estimator=training.estimator,
         labels=LABELS,
         groups=GROUPS,
     )
-
-
-def _in_docstring(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _digest(published: Published) -> str:

@@ -37,8 +37,7 @@ class Questions:
 
     def _new_pool(self, published: Published, has_label: BoolArray) -> QueryPool:
         pool = QueryPool(published.model)
-        frame = self._loaded.samples.frame.iloc[self._places]
-        samples = frame if published.reader.has_names else frame.to_numpy()
+        samples = self._loaded.samples.raw(self._places)
         if len(samples):
             pool.add(samples, has_label[self._places])
         return pool

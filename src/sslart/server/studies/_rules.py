@@ -20,6 +20,7 @@ from sslart.server.models._hosted import HostedModel
 from sslart.server.models._published import Published
 from sslart.server.models._registry import Registry
 from sslart.server.store._files import is_from_file
+from sslart.server.studies._samples import spread
 
 if TYPE_CHECKING:
     from sslart.rules import ModelRuleSet
@@ -76,7 +77,7 @@ def dependence(view: ModelView, table: Table, feature: str) -> dict[str, Any]:
     if feature not in names:
         raise ValueError(f"There is no feature {feature!r}: choose one of {list_text(names, SHOWN_NAMES)}.")
     column = names.index(feature)
-    some = table[np.unique(np.linspace(0, len(table) - 1, MAX_SAMPLES).astype(np.int64))] if len(table) else table
+    some = table[spread(len(table), MAX_SAMPLES)]
     added = _contributions(view, some)[:, column]
     if column in some.categories:
         kind, (x, y, curve) = "category", _of_categories(some.categories[column].tolist(), added)

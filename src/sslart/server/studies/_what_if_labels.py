@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._art.backend import row_keys
-from sslart._mapping.loo_predictions import VARIANCE_FACTOR, LooPredictions
-from sslart._mapping.model_view import ModelView, view_of
+from sslart._mapping.loo_predictions import VARIANCE_FACTOR
+from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.notes import collected_notes
@@ -20,8 +19,8 @@ from sslart.server.models._published import Published
 from sslart.server.models._replica import fitted_to, table_to_fit
 from sslart.server.models._settings import ModelSettings
 from sslart.server.models._stored_rows import RowsBefore
-from sslart.server.studies._samples import LoadedSamples, read_rows
-from sslart.server.studies._trust import ends, kept_samples
+from sslart.server.studies._samples import LoadedSamples, read_rows, spread
+from sslart.server.studies._trust import NOT_FOUND, ends, keys_of, matched
 
 MAX_SAMPLES = 20_000  # whose predictions are compared
 CHANCE = 0.05
@@ -59,7 +58,10 @@ def trial(
     after = Published(fits.fitted(changed, together=together), published.sequence, fits.settings)
     before = published if is_fitted else Published(fits.fitted({}), published.sequence, fits.settings)
     old, new = before.view.left_out, after.view.left_out
-    both = None if old is None or new is None else _in_both(old, before.view, new, after.view)
+    both = None
+    if old is not None and new is not None:  # the places of the labels that both have, in the same order
+        places = matched(keys_of(old, before.view), keys_of(new, after.view))
+        both = places[places != NOT_FOUND], np.flatnonzero(places != NOT_FOUND)
     moved = _moved(fits, before, after, loaded)
     quality = [_quality(view, None if both is None else both[place]) for place, view in enumerate((before, after))]
     compared = None if both is None else _compared(old, new, both)
@@ -70,26 +72,6 @@ def trial(
         "changed": moved,
         "text": _text(len(changed), quality, compared, moved),
     }
-
-
-def _in_both(
-    old: LooPredictions, before: ModelView, new: LooPredictions, after: ModelView
-) -> tuple[IntArray, IntArray]:
-    """Return the places of the labels that both models have, in the same order: those of equal samples and classes."""
-    places: dict[tuple[int, Any], list[int]] = {}
-    for place, key in reversed(list(enumerate(_keys(old, before)))):
-        places.setdefault(key, []).append(place)
-    pairs = []
-    for place, key in enumerate(_keys(new, after)):
-        if places.get(key):
-            pairs.append((places[key].pop(), place))
-    found = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return found[:, 0], found[:, 1]
-
-
-def _keys(left_out: LooPredictions, view: ModelView) -> list[tuple[int, Any]]:
-    samples = row_keys(kept_samples(view)[left_out.rows]).tolist() if len(left_out.rows) else []
-    return list(zip(samples, view.classes[left_out.truth].tolist(), strict=True))
 
 
 def _quality(model: Published, places: IntArray | None) -> dict[str, Any]:
@@ -123,7 +105,7 @@ def _compared(old: Any, new: Any, both: tuple[IntArray, IntArray]) -> dict[str, 
 
 def _moved(fits: Fits, before: Published, after: Published, loaded: LoadedSamples) -> dict[str, Any]:
     """Return the number of samples whose class changes, by pair of classes."""
-    places = np.unique(np.linspace(0, len(loaded) - 1, min(len(loaded), MAX_SAMPLES)).astype(np.int64))
+    places = spread(len(loaded), MAX_SAMPLES)
     rows = loaded.samples.rows[places]
     old, old_rows = _predicted(fits, before, loaded, places)
     new, new_rows = _predicted(fits, after, loaded, places)
@@ -143,9 +125,8 @@ def _predicted(fits: Fits, model: Published, loaded: LoadedSamples, places: IntA
     rows = samples.rows[places]
     if not model.classes or not len(rows):
         return [None] * len(rows), rows
-    frame = samples.frame.iloc[places]
     with collected_notes():
-        table = model.view.read(frame if model.reader.has_names else frame.to_numpy())
+        table = model.view.read(samples.raw(places))
         return view_of(model.model).labels_or_none(model.view.predict(table).indices), rows
 
 
