@@ -268,7 +268,9 @@ class SampleReader(BaseEstimator):
         return hasattr(self, "feature_names_in_")
 
     def read(self, X: Any) -> Table:
-        """Return samples as a table, or raise an error with a remedy."""
+        """Return samples as a table, or raise an error with a remedy; a table was read before, and stays as it is."""
+        if type(X) is Table:
+            return X
         if type(X) is np.ndarray and self._takes_arrays:  # the short way, for streams and single rows
             values = plain_array(X)
             if values is not None and values.shape[1] == self.n_features_in_:

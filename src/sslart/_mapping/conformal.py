@@ -32,8 +32,8 @@ def conformal_p_values(scores: FloatArray, left_out: FloatArray, weights: FloatA
 
     (1 + sum of the weights of the left-out scores that are at least as high) / (1 + sum of all weights)
 
-    `scores`: nonconformity of new samples: the higher, the stranger; `left_out`: the same of left-out labels;
-    `weights`: they sum to one for each group of samples that belong together.
+    Scores are nonconformities of new samples and of left-out labels: the higher, the stranger. Weights sum to one for
+    each group of labels that belong together.
 
     Examples
     --------
@@ -59,10 +59,7 @@ def class_sets(
     """Return prediction sets as masks: classes with a p-value above 1 - coverage, and the best class.
 
     The nonconformity of a class is one minus its probability (least ambiguous sets: Sadinle, Lei and Wasserman 2019).
-
-    `proba` (n_samples, n_classes): probabilities of new samples; `left_out` (n_labels, n_classes): probabilities of
-    left-out labels; `truth`, `weights`: class index and weight of each label; `per_class`: whether a class is compared
-    with the labels of that class alone.
+    Per class, each class is compared with the labels of that class alone.
     """
     own = 1.0 - left_out[np.arange(len(truth)), truth]
     if per_class:
@@ -104,10 +101,7 @@ class ErrorCurve:
         return self.error[order][new], self.answered[places[new]]
 
     def least_confidence(self, level: float) -> float:
-        """Return from which confidence on samples are answered, so that the error is at most the level.
-
-        0 where all left-out predictions can be answered, `NEVER` where no confidence is high enough.
-        """
+        """Return the lowest confidence to answer at a level of error: 0 to answer always, `NEVER` for never."""
         place = self.place(level)
         if place is None:
             return NEVER
@@ -118,9 +112,7 @@ def error_curve(confidence: FloatArray, wrong: BoolArray, weights: FloatArray) -
     """Return the guaranteed error and the number of answered labels for each confidence threshold.
 
     The error is (1 + wrong) / (1 + answered), both summed over the left-out predictions of at least that confidence:
-    the new sample counts as if it were answered, and wrong.
-
-    `weights`: they sum to one for each group of samples that belong together.
+    the new sample counts as if it were answered, and wrong. Weights are those of `conformal_p_values`.
 
     Examples
     --------
@@ -242,10 +234,11 @@ class ConformalPredictor:
             with_labels = f"for each class with so few labels (class {list_text(names, SHOWN_CLASSES)})"
             of_class, held = " of each class", "these classes" if len(few) > 1 else "this class"
         if smallest_error(n_labels) > 1.0 - coverage + EXACT:
+            highest = math.floor(1000 * (1.0 - smallest_error(n_labels)) + EXACT) / 10
             cure = ", lower coverage, or leave per_class out" if per_class else ", or lower coverage"
             raise ValueError(
                 f"coverage={coverage:g} cannot be promised {with_labels}: every set would hold {held}. The highest "
-                f"coverage that can be promised is {_percent_down(1.0 - smallest_error(n_labels))}, and "
+                f"coverage that can be promised is {highest:g} %, and "
                 f"{100 * coverage:g} % needs at least {plural(labels_needed(1.0 - coverage), self._unit)}{of_class}. "
                 f"Label more samples{cure}."
             )
@@ -263,10 +256,6 @@ def no_promise(owner: str) -> str:
 def percent_up(share: float) -> str:
     """Return a share in percent, rounded up to a tenth."""
     return f"{math.ceil(1000 * share - EXACT) / 10:g} %"
-
-
-def _percent_down(share: float) -> str:
-    return f"{math.floor(1000 * share + EXACT) / 10:g} %"
 
 
 @dataclass(frozen=True)

@@ -207,16 +207,16 @@ def _read(y: Any, abstained: Any) -> Labels:
     array = np.asarray(y) if isinstance(getattr(y, "dtype", None), np.dtype) else np.asarray(y, dtype=object)
     array = column_or_1d(array, dtype=array.dtype)
     if array.dtype == object:  # the value for abstention may be of another type than the classes
-        plain = [None if is_missing(label) or _is_same(label, abstained) else label for label in array]
+
+        def stands_for_none(label: Any) -> bool:
+            return is_missing(label) or (isinstance(label, str) == isinstance(abstained, str) and label == abstained)
+
+        plain = [None if stands_for_none(label) else label for label in array]
         array = np.array([*plain, None], dtype=object)[:-1]
     labels = read_labels(array).with_class_minus_one()
     if is_missing(abstained) or isinstance(abstained, str) != (labels.values.dtype.kind == "U"):
         return labels
     return Labels(labels.values, labels.known & (labels.values != abstained))
-
-
-def _is_same(label: Any, abstained: Any) -> bool:
-    return isinstance(label, str) == isinstance(abstained, str) and bool(label == abstained)
 
 
 def _read_pair(y_true: Any, y_pred: Any, abstained: Any) -> tuple[Labels, Labels]:

@@ -16,13 +16,12 @@ import numpy as np
 import scipy.sparse
 
 from sslart._art.algebra import Cholesky, gram_matrix, multiply
-from sslart._mapping.evidence.duplicate_groups import LabelGroups
 from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING, BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.validation import check_number, require, saved_array
 
 if TYPE_CHECKING:
-    from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
+    from sslart._mapping.evidence.design import DesignMatrices, LabelGroups, LabelledSet
 
 MAX_COEFFICIENT = 1e30  # in a file: sums of many are numbers in single precision too
 MARGIN = 1e-6  # by which rounding may lead out of the unit cube
@@ -103,13 +102,10 @@ def saved_places(state: dict[str, Any], name: str, n: int | None, end: int) -> I
 
 
 class Basis(ABC):
-    """Basis functions at the labelled samples.
+    """Basis functions at the labelled samples; `matrix` (n_labels, n_functions): Φ."""
 
-    `matrix` (n_labels, n_functions): Φ; `sample_weights`: None: one each.
-    """
-
-    def __init__(self, spec: BasisSpec, matrix: FloatArray, sample_weights: FloatArray | None = None) -> None:
-        self.spec, self.matrix, self.sample_weights = spec, matrix, sample_weights
+    def __init__(self, spec: BasisSpec, design: DesignMatrices, matrix: FloatArray) -> None:
+        self.spec, self.matrix, self.sample_weights = spec, matrix, design.labelled.ridge_weights
 
     @cached_property
     def scale(self) -> float:
@@ -153,6 +149,7 @@ class Family(ABC):
     kind: ClassVar[str]  # its name in `BasisSpec` and in saved files
     name: ClassVar[str]  # the family that users choose it by; several kinds may share one
     term: ClassVar[type[Term]]  # the class of its terms
+    basis_type: ClassVar[type[Basis]]  # that of its basis
     # whether it can be solved in the primal, for more labels than a Gram matrix can hold
     fits_many: ClassVar[bool] = True
     bandwidth_range: ClassVar[tuple[float, float]] = (MIN_SETTING, MAX_SETTING)  # what `BasisSpec.bandwidth` may be
@@ -176,9 +173,9 @@ class Family(ABC):
         """Return True if the family can be used with these boxes and features."""
         return True
 
-    @abstractmethod
     def basis(self, spec: BasisSpec, design: DesignMatrices) -> Basis:
         """Return the basis functions at the labelled samples."""
+        return self.basis_type(spec, design)  # type: ignore[call-arg]
 
 
 @dataclass(frozen=True)
@@ -199,9 +196,8 @@ class Fit:
 class DualRidge:
     """The regression on one Gram matrix, which is used up.
 
-    `gram` (n_labels, n_labels); `targets` (n_labels, n_classes); `weights`: how much each sample counts in the sum of
-    squared errors; None: one each; `groups` (n_groups, size): samples that are left out together, an array for each
-    size above one.
+    `weights` of the samples in the sum of squared errors are one each by default; `groups` of samples are left out
+    together, with an array of shape (n_groups, size) for each size above one.
     """
 
     def __init__(
@@ -317,9 +313,8 @@ def _without(
 class PrimalRidge:
     """The weights that minimise |Φw − Y|² + λ Σ penalty · w², for a mixture of bases and one λ.
 
-    Memory grows with labels × functions and functions × classes, but never with labels × classes.
-
-    `rows`: the labels to learn from; None: all.
+    Memory grows with labels × functions and functions × classes, but never with labels × classes. It learns from the
+    labels in `rows`, all by default.
     """
 
     def __init__(

@@ -198,16 +198,12 @@ class BoxBasis(Basis):
     """Boxes of one or more groups."""
 
     def __init__(
-        self,
-        spec: BasisSpec,
-        groups: list[BoxGroup],
-        distances: list[SingleArray],
-        sample_weights: FloatArray | None = None,
+        self, spec: BasisSpec, design: DesignMatrices, groups: list[BoxGroup], distances: list[SingleArray]
     ) -> None:
         activations = np.concatenate(distances, axis=1, dtype=np.float64)
         widths = [spec.bandwidth * len(group.features) for group in groups]
         activations /= -np.repeat(widths, [len(group.boxes) for group in groups])
-        super().__init__(spec, np.exp(activations, out=activations), sample_weights)
+        super().__init__(spec, design, np.exp(activations, out=activations))
         self.groups = groups
 
     def terms(self, weights: FloatArray) -> list[Term]:
@@ -234,13 +230,13 @@ class BoxFamily(Family):
 
     def basis(self, spec: BasisSpec, design: DesignMatrices) -> BoxBasis:
         """Return the activations of the boxes; distances are measured once per scale."""
-        groups, distances = design.get_or_compute((self.kind, spec.rank_weight), lambda: self._measured(spec, design))
-        return BoxBasis(spec, groups, distances, design.labelled.ridge_weights)
 
-    def _measured(self, spec: BasisSpec, design: DesignMatrices) -> tuple[list[BoxGroup], list[SingleArray]]:
-        groups = self.groups(spec.rank_weight, design)
-        samples = design.samples_on(spec.rank_weight)
-        return groups, [group.packed.distances(group.select_features(samples)) for group in groups]
+        def measured() -> tuple[list[BoxGroup], list[SingleArray]]:
+            groups, samples = self.groups(spec.rank_weight, design), design.samples_on(spec.rank_weight)
+            return groups, [group.packed.distances(group.select_features(samples)) for group in groups]
+
+        groups, distances = design.get_or_compute((self.kind, spec.rank_weight), measured)
+        return BoxBasis(spec, design, groups, distances)
 
     def groups(self, rank_weight: float, design: DesignMatrices) -> list[BoxGroup]:
         """Return the boxes as one group over all features."""
@@ -314,19 +310,15 @@ class SubspaceFamily(BoxFamily):
         """Return a group per subspace."""
         some = _first_boxes(design)[:BOXES_PER_SUBSPACE]
         lower, upper = design.boxes_on(rank_weight, len(some))
-        return [
-            BoxGroup(rank_weight, features, np.ones(len(features)), some, lower[:, features], upper[:, features])
-            for features in self._subspaces(design)
-        ]
-
-    @staticmethod
-    def _subspaces(design: DesignMatrices) -> list[IntArray]:
-        random = np.random.RandomState(design.labelled.seed)
-        n_features = design.n_features
+        random, n_features = np.random.RandomState(design.labelled.seed), design.n_features
         most = int(np.sqrt(n_features)) + 2
-        return [
+        subspaces = (
             np.sort(random.choice(n_features, min(random.randint(2, most + 1), n_features), replace=False))
             for _ in range(N_SUBSPACES)
+        )
+        return [
+            BoxGroup(rank_weight, features, np.ones(len(features)), some, lower[:, features], upper[:, features])
+            for features in subspaces
         ]
 
 

@@ -26,8 +26,7 @@ from sslart._mapping.evidence.basis import (
     saved_rank_weight,
 )
 from sslart._mapping.evidence.boxes import BoxFamily, RelevantFamily, SubspaceFamily
-from sslart._mapping.evidence.design import DesignMatrices, feature_means
-from sslart._mapping.evidence.duplicate_groups import LabelGroups
+from sslart._mapping.evidence.design import DesignMatrices, LabelGroups, feature_means
 from sslart._mapping.evidence.graph import CarriedFamily, SpreadFamily
 from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING, N_BLOCKS, BasisSpec, FixedSettings, Mixture
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, keys_of_numbers
@@ -67,7 +66,8 @@ class LinearTerm(Term):
 class LinearBasis(Basis):
     """The features, centred; standardised where the spec wants it."""
 
-    def __init__(self, spec: BasisSpec, samples: FloatArray, sample_weights: FloatArray | None = None) -> None:
+    def __init__(self, spec: BasisSpec, design: DesignMatrices) -> None:
+        samples, sample_weights = design.samples_on(spec.rank_weight), design.labelled.ridge_weights
         centre = feature_means(samples, sample_weights)
         centred = np.nan_to_num(samples - centre)
         deviation = np.ones(samples.shape[1])
@@ -75,7 +75,7 @@ class LinearBasis(Basis):
             mean = np.average(centred, axis=0, weights=sample_weights)
             deviation = np.sqrt(np.average((centred - mean) ** 2, axis=0, weights=sample_weights))
             deviation = np.maximum(deviation, MIN_DEVIATION)
-        super().__init__(spec, centred / deviation, sample_weights)
+        super().__init__(spec, design, centred / deviation)
         self.centre, self.deviation = centre, deviation
 
     def terms(self, weights: FloatArray) -> list[Term]:
@@ -89,6 +89,7 @@ class LinearFamily(Family):
     kind: ClassVar[str] = "linear"
     name: ClassVar[str] = "linear"
     term: ClassVar[type[Term]] = LinearTerm
+    basis_type = LinearBasis
     bandwidth_range: ClassVar[tuple[float, float]] = (0, MAX_SETTING)
 
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
@@ -98,10 +99,6 @@ class LinearFamily(Family):
     def ridges(self, fixed: FixedSettings) -> tuple[float, ...]:
         """Return also low values of λ: a sharp trend may lie in small differences of features that go together."""
         return fixed.ridges if fixed.ridge is not None else (*fixed.some(LOW_RIDGES), *fixed.ridges)
-
-    def basis(self, spec: BasisSpec, design: DesignMatrices) -> LinearBasis:
-        """Return the centred features."""
-        return LinearBasis(spec, design.samples_on(spec.rank_weight), design.labelled.ridge_weights)
 
 
 @dataclass(frozen=True)
@@ -134,8 +131,8 @@ def knot_positions(values: FloatArray) -> tuple[IntArray, FloatArray]:
 class SplineBasis(Basis):
     """Smooth curves over each feature: the heights at two knots correlate more the closer the knots are."""
 
-    def __init__(self, spec: BasisSpec, samples: FloatArray, sample_weights: FloatArray | None = None) -> None:
-        knots = np.linspace(0.0, 1.0, N_KNOTS)
+    def __init__(self, spec: BasisSpec, design: DesignMatrices) -> None:
+        samples, knots = design.samples_on(spec.rank_weight), np.linspace(0.0, 1.0, N_KNOTS)
         similarity = np.exp(-np.abs(knots[:, None] - knots) / spec.bandwidth)
         self.root = Cholesky(similarity).lower
         below, part = knot_positions(samples)
@@ -143,7 +140,7 @@ class SplineBasis(Basis):
         np.put_along_axis(at, below[:, :, None], 1.0 - part[:, :, None], axis=2)
         np.put_along_axis(at, below[:, :, None] + 1, part[:, :, None], axis=2)
         at[np.isnan(samples)] = 0.0
-        super().__init__(spec, multiply(at.reshape(-1, N_KNOTS), self.root).reshape(len(samples), -1), sample_weights)
+        super().__init__(spec, design, multiply(at.reshape(-1, N_KNOTS), self.root).reshape(len(samples), -1))
 
     def terms(self, weights: FloatArray) -> list[Term]:
         """Return the curves that weights make."""
@@ -158,14 +155,11 @@ class SplineFamily(Family):
     kind: ClassVar[str] = "feature"
     name: ClassVar[str] = "feature"
     term: ClassVar[type[Term]] = SplineTerm
+    basis_type = SplineBasis
 
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
         """Return the wider bandwidths on the middle scale."""
         return [BasisSpec(self.kind, fixed.middle_rank_weight, width) for width in fixed.bandwidths[:4]]
-
-    def basis(self, spec: BasisSpec, design: DesignMatrices) -> SplineBasis:
-        """Return the curves at the labelled samples."""
-        return SplineBasis(spec, design.samples_on(spec.rank_weight), design.labelled.ridge_weights)
 
 
 @dataclass(frozen=True)
@@ -207,7 +201,7 @@ class TreeBasis(Basis):
 
     def __init__(self, spec: BasisSpec, design: DesignMatrices) -> None:
         labelled = design.labelled
-        super().__init__(spec, np.zeros((len(labelled.classes), 0)), labelled.ridge_weights)
+        super().__init__(spec, design, np.zeros((len(labelled.classes), 0)))
         self._samples = design.samples_on(spec.rank_weight)
         numbers, self._block_of = np.unique(labelled.blocks, return_inverse=True)
         random = np.random.RandomState(labelled.seed).random_sample((N_TREES, len(numbers)))
@@ -266,6 +260,7 @@ class TreeFamily(Family):
     kind: ClassVar[str] = "tree"
     name: ClassVar[str] = "trees"
     term: ClassVar[type[Term]] = TreeTerm
+    basis_type = TreeBasis
     bandwidth_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     uses_ridge: ClassVar[bool] = False
     gains_from_labels: ClassVar[bool] = True
@@ -278,10 +273,6 @@ class TreeFamily(Family):
     def applies(self, design: DesignMatrices) -> bool:
         """Return True if there are enough labels to leave some out of each tree."""
         return len(np.unique(design.labelled.blocks)) >= MIN_BLOCKS
-
-    def basis(self, spec: BasisSpec, design: DesignMatrices) -> TreeBasis:
-        """Return trees that were grown from the labels."""
-        return TreeBasis(spec, design)
 
 
 FAMILIES: tuple[Family, ...] = (

@@ -26,8 +26,7 @@ from sslart._mapping.evidence.basis import (
     saved_places,
     saved_rank_weight,
 )
-from sslart._mapping.evidence.design import DesignMatrices
-from sslart._mapping.evidence.duplicate_groups import LabelGroups
+from sslart._mapping.evidence.design import DesignMatrices, LabelGroups
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.cache import CachesValues
@@ -79,8 +78,8 @@ class ReadBoxes(NamedTuple):
 class LabelPropagation:
     """Labels propagated over the graph, and the share of each class that every box then holds.
 
-    `S` (n_boxes, n_boxes); `reach`: a in [0, 1): how far labels are propagated, (I − aS)⁻¹; `boxes`: the box that each
-    label starts from; `targets` (n_labels, n_classes): indicators of the classes, times the weights of the labels.
+    They start from `boxes`, and reach others by (I − aS)⁻¹ with the reach a in [0, 1). Targets are indicators of the
+    classes, times the weights of the labels.
     """
 
     def __init__(self, S: FloatArray, reach: float, boxes: IntArray, targets: FloatArray) -> None:
@@ -233,9 +232,10 @@ class BoxGraph:
 class GraphBasis(Basis):
     """The boxes of the graph that each labelled sample activates."""
 
-    def __init__(self, spec: BasisSpec, graph: BoxGraph, sample_weights: FloatArray | None = None) -> None:
-        super().__init__(spec, graph.term.activations(graph.nearest), sample_weights)
-        self.graph = graph
+    def __init__(self, spec: BasisSpec, design: DesignMatrices) -> None:
+        scale = spec.rank_weight
+        self.graph = graph = design.get_or_compute(("graph", scale), lambda: BoxGraph.of(scale, design))
+        super().__init__(spec, design, graph.term.activations(graph.nearest))
 
     def terms(self, weights: FloatArray) -> list[Term]:
         """Return the graph with the weights of its boxes."""
@@ -297,6 +297,7 @@ class SpreadFamily(Family):
     kind: ClassVar[str] = "spread"
     name: ClassVar[str] = "propagated"
     term: ClassVar[type[Term]] = GraphTerm
+    basis_type: ClassVar[type[Basis]] = SpreadBasis
     bandwidth_range: ClassVar[tuple[float, float]] = (0, 0.999)
     uses_ridge: ClassVar[bool] = False
     is_costly: ClassVar[bool] = True
@@ -310,14 +311,6 @@ class SpreadFamily(Family):
         """Return True if there are enough boxes for a graph, and few enough classes for its size."""
         return len(design.boxes.lower) >= MIN_BOXES and design.boxes.n_wanted <= MAX_BOXES
 
-    def basis(self, spec: BasisSpec, design: DesignMatrices) -> Basis:
-        """Return the boxes of the graph at the labelled samples."""
-        return SpreadBasis(spec, self._graph(spec, design), design.labelled.ridge_weights)
-
-    @staticmethod
-    def _graph(spec: BasisSpec, design: DesignMatrices) -> BoxGraph:
-        return design.get_or_compute(("graph", spec.rank_weight), lambda: BoxGraph.of(spec.rank_weight, design))
-
 
 class CarriedFamily(SpreadFamily):
     """A ridge regression over the graph."""
@@ -326,7 +319,4 @@ class CarriedFamily(SpreadFamily):
     fits_many: ClassVar[bool] = False
     uses_ridge: ClassVar[bool] = True
     reaches: ClassVar[tuple[float, ...]] = CARRIED_REACHES
-
-    def basis(self, spec: BasisSpec, design: DesignMatrices) -> Basis:
-        """Return the boxes of the graph at the labelled samples."""
-        return CarriedBasis(spec, self._graph(spec, design), design.labelled.ridge_weights)
+    basis_type = CarriedBasis

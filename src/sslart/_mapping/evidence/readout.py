@@ -13,8 +13,7 @@ from sslart._art.backend import backend
 from sslart._data.labels import ClassTable
 from sslart._mapping.evidence.basis import MAX_COEFFICIENT, Term, TermShape, saved_coefficients, saved_places
 from sslart._mapping.evidence.boxes import BoxTerm
-from sslart._mapping.evidence.design import LabelledSet, RankScaler
-from sslart._mapping.evidence.duplicate_groups import LabelGroups
+from sslart._mapping.evidence.design import LabelGroups, LabelledSet, RankScaler
 from sslart._mapping.evidence.families import (
     LinearTerm,
     SplineTerm,
@@ -111,10 +110,7 @@ class Readout:
     def contributions(
         self, coded: FloatArray, columns: IntArray, n_columns: int, n_jobs: int | None = None
     ) -> ScoreParts:
-        """Divide the scores among the columns that the coded features encode.
-
-        `coded` (n_samples, n_features); `columns`: the column that each feature encodes.
-        """
+        """Divide the scores among columns, given the column that each coded feature encodes."""
         n_classes = len(self.bias)
         by_column, of_graph = np.empty((len(coded), n_columns, n_classes)), np.empty((len(coded) + 1, n_classes))
         threads = n_threads(n_jobs, CONTRIBUTION_COST * coded.size * max(len(self.nodes), 1) * max(len(self.terms), 1))
@@ -151,41 +147,31 @@ def calibration(left_out: FloatArray, classes: IntArray, weights: FloatArray) ->
     The inverse temperature is that of the lowest log loss within its range, the ends included.
     """
     smoothing = 1.0 / (float(weights.sum()) + 2.0)
-    loss = _CalibrationLoss(left_out, classes, weights, smoothing)
-    grid = np.linspace(*LOG_RANGE, N_TRIED)
-    best = int(np.argmin([loss(one) for one in grid]))
-    lower, upper = grid[max(best - 1, 0)], grid[min(best + 1, N_TRIED - 1)]
-    found = [float(grid[best])]
-    if loss.slope(lower) < 0.0 < loss.slope(upper):
-        found.append(float(brentq(loss.slope, lower, upper, xtol=1e-14)))
-    return float(np.exp(min(found, key=loss))), smoothing
+    below_best, right = left_out - left_out.max(axis=1, keepdims=True), (np.arange(len(classes)), classes)
 
-
-class _CalibrationLoss:
-    """The log loss of probabilities by the logarithm of the inverse temperature, and its slope."""
-
-    def __init__(self, left_out: FloatArray, classes: IntArray, weights: FloatArray, smoothing: float) -> None:
-        self._below_best = left_out - left_out.max(axis=1, keepdims=True)
-        self._right = np.arange(len(classes)), classes
-        self._weights, self._smoothing = weights, smoothing
-
-    def __call__(self, log_scale: float) -> float:
-        shares = self._shares(log_scale)
-        return -float((self._weights * np.log(self._smoothed(shares[self._right]))).sum())
-
-    def slope(self, log_scale: float) -> float:
-        shares = self._shares(log_scale)
-        right = shares[self._right]
-        gain = self._below_best[self._right] - (shares * self._below_best).sum(axis=1)
-        rise = (1.0 - self._smoothing) * right * np.exp(log_scale) * gain
-        return -float((self._weights * rise / self._smoothed(right)).sum())
-
-    def _shares(self, log_scale: float) -> FloatArray:
-        shares = np.exp(np.exp(log_scale) * self._below_best)
+    def shares_at(log_scale: float) -> FloatArray:
+        shares = np.exp(np.exp(log_scale) * below_best)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
-    def _smoothed(self, shares: FloatArray) -> FloatArray:
-        return np.asarray((1.0 - self._smoothing) * shares + self._smoothing / self._below_best.shape[1])
+    def smoothed(shares: FloatArray) -> FloatArray:
+        return np.asarray((1.0 - smoothing) * shares + smoothing / left_out.shape[1])
+
+    def log_loss(log_scale: float) -> float:
+        return -float((weights * np.log(smoothed(shares_at(log_scale)[right]))).sum())
+
+    def slope(log_scale: float) -> float:
+        shares = shares_at(log_scale)
+        gain = below_best[right] - (shares * below_best).sum(axis=1)
+        rise = (1.0 - smoothing) * shares[right] * np.exp(log_scale) * gain
+        return -float((weights * rise / smoothed(shares[right])).sum())
+
+    grid = np.linspace(*LOG_RANGE, N_TRIED)
+    best = int(np.argmin([log_loss(one) for one in grid]))
+    lower, upper = grid[max(best - 1, 0)], grid[min(best + 1, N_TRIED - 1)]
+    found = [float(grid[best])]
+    if slope(lower) < 0.0 < slope(upper):
+        found.append(float(brentq(slope, lower, upper, xtol=1e-14)))
+    return float(np.exp(min(found, key=log_loss))), smoothing
 
 
 class SavedContext(NamedTuple):

@@ -77,10 +77,7 @@ def choosing_rows(
     That is where a class comes for the first time, where labels are 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256,
     ..., and where samples are three times as many as at the choice before. With a half-life, samples are no further
     apart than a part of it, or 4,000. Labels are no further apart than half of those that are kept.
-
-    `codes`: class codes in the order of their first labels, -1 where unlabelled; `n_classes`, `n_labels`, `n_samples`:
-    how many there have been before; `n_chosen`: how many samples there had been at the last choice; `half_life`: in
-    samples; infinite where nothing is forgotten; `max_labels`: how many labels are kept.
+    `n_classes`, `n_labels` and `n_samples` have been there before, `n_chosen` samples at the last choice.
     """
     labels_apart = max(max_labels // 2, 1)
     samples_apart = np.inf if half_life == np.inf else max(round(GAP * half_life), MIN_GAP)
@@ -109,18 +106,11 @@ def _next_number(last: int, longest: float) -> int:
     return int(max(FIRST_SAMPLE, min(GROWTH * last, last + longest), last + 1))
 
 
-def _is_growth(numbers: IntArray) -> BoolArray:
-    """Return a mask of numbers of the form 2ᵏ or 3 · 2ᵏ, from 2 on."""
-    thirds = numbers // 3
-    power, half_more = ((n > 0) & (n & (n - 1) == 0) for n in (numbers, thirds))
-    return np.asarray((numbers > 1) & (power | ((numbers % 3 == 0) & half_more)))
-
-
 def _is_choice(numbers: IntArray, longest: int) -> BoolArray:
-    """Return a mask of numbers at which settings are chosen; `longest`: the largest distance between two."""
-    is_power = numbers & (numbers - 1) == 0
-    is_growth = np.where(numbers <= FEW, _is_growth(numbers), is_power)
-    return np.where(numbers < 2 * longest, is_growth, numbers % longest == 0)
+    """Return a mask of numbers at which settings are chosen: 2ᵏ, of few labels 3 · 2ᵏ, and each `longest` numbers."""
+    is_power, is_triple = ((n > 0) & (n & (n - 1) == 0) for n in (numbers, numbers // 3))
+    grown = is_power | ((numbers <= FEW) & (numbers % 3 == 0) & is_triple)
+    return np.asarray(np.where(numbers < 2 * longest, (numbers > 1) & grown, numbers % longest == 0))
 
 
 def _has_grown(number: int, longest: int) -> bool:
@@ -289,9 +279,8 @@ class Updates(CachesValues):
     ) -> Updates:
         """Return the state just after a choice of settings.
 
-        `own`: the half-life with which the weights of the readout have been found: it corrects nothing yet; `values`
-        (n_labels, n_functions): the functions at the labels kept, with the scores that the other labels alone give;
-        `targets` (n_labels, n_classes); `ages`: how many samples ago each label came.
+        The half-life `own`, by which the readout has been found, corrects nothing yet. `values` (n_labels, n_functions)
+        are the functions at the labels kept, with leave-one-out scores; `ages` are counted in samples.
         """
         half_lives = competition.half_lives[: len(competition.half_lives) // N_PARTS]
         decayed = weights * 2.0 ** (-ages / half_lives[:, None])
@@ -322,11 +311,7 @@ class Updates(CachesValues):
         return self.basis.weighted(coded, scores, self.shared_weights)
 
     def after(self, values: FloatArray, targets: IntArray, weights: FloatArray, times: IntArray) -> Updates:
-        """Return the state after further labels, one after another.
-
-        `values` (n_labels, n_functions): the functions at their samples; `targets`, `weights`, `times`: their classes,
-        what they count, and the numbers of their samples.
-        """
+        """Return the state after further labels, one after another, given the functions at their samples."""
         basis, before = self.basis, self.competition
         half_lives = before.half_lives[: len(before.half_lives) // N_PARTS]
         competition = Competition(before.half_lives, before.losses.copy(), before.errors.copy())
@@ -370,11 +355,8 @@ class Updates(CachesValues):
     def from_state(cls, state: dict[str, Any], solution: Solution, settings: EvidenceSettings) -> Updates:
         """Return the updates of a saved state, after checking that they can be those of a solution."""
         readout = solution.readout
-        n_features, n_classes, n_boxes = (
-            len(readout.scaler.knots),
-            len(readout.bias),
-            min(len(readout.nodes), MAX_UPDATE_BOXES),
-        )
+        n_features, n_classes = len(readout.scaler.knots), len(readout.bias)
+        n_boxes = min(len(readout.nodes), MAX_UPDATE_BOXES)
         group = BoxGroup.from_state(state["group"], TermShape(n_features, n_classes, n_boxes))
         fits = group.rank_weight == RANK_WEIGHT and len(group.features) == n_features and len(group.boxes) == n_boxes
         require(fits and (group.factors == 1).all(), "the functions that labels update")
@@ -473,10 +455,7 @@ class StreamState:
         )
 
     def used(self, labels: LabelReservoir) -> IntArray | None:
-        """Return the stored labels used by the regression: recent enough ones, in a stream a fair sample of them.
-
-        None: all of them.
-        """
+        """Return the stored labels that the regression uses: recent ones, in a stream a fair sample; None for all."""
         used = None
         if np.isfinite(self.half_life):
             used = np.flatnonzero(self.shares_of(labels.times()) >= MIN_SHARE)
@@ -516,9 +495,10 @@ class StreamState:
             n_most = len(kept.keys)
         some = np.sort(np.argsort(kept.keys, kind="stable")[:n_most])
         kept, classes, left_out = kept[some], solution.classes[some], solution.left_out[some]
+        competition = self.competition if mapping.settings.is_auto else None
         return Updates.begun(
             basis,
-            self._competition(mapping.settings),
+            competition or Competition.begun(mapping.settings.candidates),
             self.half_life,
             basis.values(network.encode(kept.table), left_out),
             np.eye(basis.n_classes)[classes],
@@ -526,11 +506,6 @@ class StreamState:
             self.n_chosen - kept.times,
             self.n_chosen,
         )
-
-    def _competition(self, settings: EvidenceSettings) -> Competition:
-        if self.competition is not None and settings.is_auto:
-            return self.competition
-        return Competition.begun(settings.candidates)
 
     def to_state(self) -> dict[str, Any]:
         """Return plain values."""

@@ -6,13 +6,13 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query
 from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 
-from sslart.server.api._endpoint import Actor, After, ContextOf, Most, answer, endpoint
+from sslart.server.api._endpoint import Actor, After, ContextOf, Most, Scope, answer, endpoint, of_kind
 from sslart.server.api._errors import ApiError
 from sslart.server.api._metrics import CONTENT_TYPE
 from sslart.server.api._schemas import NAME, Closed, listing
@@ -20,7 +20,6 @@ from sslart.server.models._events import Events, Listener
 
 SECONDS_BETWEEN_SIGNS = 15.0
 KINDS = ("decision", "drift", "job", "labels", "learnt", "properties", "rejected", "state")
-Scope = Literal["read", "learn", "admin"]
 
 router = APIRouter(tags=["admin"])
 event_router = APIRouter(tags=["events"])
@@ -93,10 +92,7 @@ async def live() -> Any:
     return {"live": True}
 
 
-NOT_READY: dict[int | str, dict[str, Any]] = {503: {"model": Ready, "description": "Not yet."}}
-
-
-@endpoint(router, "GET /readyz", Ready, scope=None, responses=NOT_READY)
+@endpoint(router, "GET /readyz", Ready, scope=None, responses={503: {"model": Ready, "description": "Not yet."}})
 async def ready(context: ContextOf) -> Any:
     """Return the readiness of the service: journals replayed, and store writable."""
     registry = context.registry
@@ -109,12 +105,7 @@ async def ready(context: ContextOf) -> Any:
     return answer(found, 200 if found["ready"] else 503)
 
 
-METRICS: dict[int | str, dict[str, Any]] = {
-    200: {"description": "Metrics.", "content": {"text/plain": {"schema": {"type": "string"}}}}
-}
-
-
-@endpoint(router, "GET /metrics", responses=METRICS)
+@endpoint(router, "GET /metrics", responses=of_kind("Metrics.", "text/plain", is_text=True))
 async def metrics(context: ContextOf) -> Any:
     """Return the metrics in the format of Prometheus."""
     return Response(context.metrics.text(), media_type=CONTENT_TYPE)
@@ -188,12 +179,7 @@ def audit(context: ContextOf, after: After = 0, most: Most = 100) -> Any:
     return {"audit": [{**dict(zip(names, row[:-1], strict=True)), "detail": json.loads(row[-1])} for row in rows]}
 
 
-EVENTS: dict[int | str, dict[str, Any]] = {
-    200: {"description": "Events.", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
-}
-
-
-@endpoint(event_router, "GET /v1/events", responses=EVENTS)
+@endpoint(event_router, "GET /v1/events", responses=of_kind("Events.", "text/event-stream", is_text=True))
 async def events(
     context: ContextOf,
     model: Annotated[str | None, Query(max_length=100, description="of one model only")] = None,

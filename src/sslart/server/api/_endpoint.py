@@ -35,6 +35,7 @@ from sslart.server.models._transactions import Key
 from sslart.server.studies._samples import LoadedSamples
 
 JSON = "application/json"
+BINARY = "application/octet-stream"
 LARGE = 2**17  # bytes of a body, beyond which other requests would wait
 N_THREADS = 2
 MAX_WAITING = 64  # requests for work in threads
@@ -44,6 +45,7 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 Result = TypeVar("Result")
 Body = TypeVar("Body", bound=BaseModel)
 Scope = Literal["read", "learn", "admin"]
+Responses = dict[int | str, dict[str, Any]]
 
 
 class Threads:
@@ -270,9 +272,10 @@ def answer(values: Any, status: int = 200) -> Response:
     return Response(content, status, media_type=JSON)
 
 
-def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return the OpenAPI descriptions of errors specific to a path."""
-    return {status: {"model": Problem, "description": STATUSES[status]} for status in statuses}
+def of_kind(words: str, *kinds: str, is_text: bool = False) -> Responses:
+    """Return the OpenAPI description of an answer that is no JSON."""
+    schema = {"type": "string"} if is_text else {"type": "string", "format": "binary"}
+    return {200: {"description": words, "content": {kind: {"schema": schema} for kind in kinds}}}
 
 
 def endpoint(
@@ -283,8 +286,9 @@ def endpoint(
     scope: Scope | None = "read",
     status: int = 200,
     errors: Sequence[int] = (),
-    responses: dict[int | str, dict[str, Any]] | None = None,
+    responses: Responses | None = None,
     long: bool = False,
+    dependencies: Sequence[Any] = (),
     **options: Any,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make an endpoint of a function that returns plain values, or a response.
@@ -303,8 +307,7 @@ def endpoint(
         Whether the work may take minutes. It is done in a thread, unless the function is a coroutine function.
     """
     method, path = operation.split()
-    if scope is not None:
-        options["dependencies"] = [Depends(_CHECKS[scope])]
+    needed = [Depends(one) for one in (*([] if scope is None else [_CHECKS[scope]]), *dependencies)]
     if schema is None and status != 204:
         options["response_class"] = Response
 
@@ -333,13 +336,15 @@ def endpoint(
         keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
         handle.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
         own = {409, *errors} if study is not None else errors
+        problems = {one: {"model": Problem, "description": STATUSES[one]} for one in own}
         router.add_api_route(
             path,
             handle,
             methods=[method],
             response_model=schema,
             status_code=status,
-            responses={**(responses or {}), **problems(*own)},
+            responses={**(responses or {}), **problems},
+            dependencies=needed,
             **options,
         )
         return function
@@ -374,13 +379,8 @@ async def applied(model: HostedModel, sequence: int, seconds: float) -> None:
             await asyncio.wait_for(asyncio.wrap_future(model.when_applied(sequence)), seconds)
 
 
-FILE: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "description": "a table as CSV, TSV, Parquet, Arrow or Excel, or a model that sslart.save wrote",
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
+FILE_WORDS = "a table as CSV, TSV, Parquet, Arrow or Excel, or a model that sslart.save wrote"
+FILE: dict[str, Any] = {"requestBody": {"required": True, **of_kind(FILE_WORDS, BINARY)[200]}}
 
 
 @asynccontextmanager

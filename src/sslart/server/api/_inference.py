@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -17,7 +18,7 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._mapping.model_view import Decisions
 from sslart.server.api._admin import Live
-from sslart.server.api._endpoint import JSON, LARGE, ContextOf, ModelOf, StudyOf, answer, endpoint
+from sslart.server.api._endpoint import BINARY, JSON, LARGE, ContextOf, ModelOf, StudyOf, answer, endpoint, of_kind
 from sslart.server.api._errors import ApiError
 from sslart.server.api._schemas import Closed, listing
 from sslart.server.models._published import Published
@@ -219,28 +220,32 @@ def as_bytes(values: NDArray[Any]) -> bytes:
     return b"".join(struct.pack("<I", len(text)) + text for text in texts)
 
 
-Version = Annotated[Literal["1"], Path(description="there is one version of each model, which learns on")]
 HeaderLength = Annotated[
     int | None, Header(ge=0, description="with binary tensors: how many bytes of the body are JSON")
 ]
 
 router = APIRouter(tags=["Open Inference Protocol"])
 
-_BINARY = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
-_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {JSON: {"schema": {"$ref": "#/components/schemas/InferRequest"}}, **_BINARY},
-    }
+_INFERRED = of_kind(
+    "What is predicted; with binary tensors, the header Inference-Header-Content-Length is there.", BINARY
+)
+_ASKED = {JSON: {"schema": {"$ref": "#/components/schemas/InferRequest"}}, **_INFERRED[200]["content"]}
+_INFER: dict[str, Any] = {
+    "responses": _INFERRED,
+    "openapi_extra": {"requestBody": {"required": True, "content": _ASKED}},
 }
-_INFERRED: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "What is predicted; with binary tensors, the header Inference-Header-Content-Length is there.",
-        "content": _BINARY,
-    }
-}
-_NOT_READY: dict[int | str, dict[str, Any]] = {503: {"model": ServerReady, "description": "Not yet."}}
-_MODEL_NOT_READY: dict[int | str, dict[str, Any]] = {503: {"model": ModelReady, "description": "Not yet."}}
+_NOT_READY: dict[str, Any] = {"responses": {503: {"model": ServerReady, "description": "Not yet."}}}
+_MODEL_NOT_READY: dict[str, Any] = {"responses": {503: {"model": ModelReady, "description": "Not yet."}}}
+_VERSION = "/v2/models/{name}/versions/{version}"
+
+
+async def _version(
+    version: Annotated[Literal["1"], Path(description="there is one version of each model, which learns on")],
+) -> None:
+    """Refuse other versions."""
+
+
+at_version = partial(endpoint, router, dependencies=[_version])
 
 
 @endpoint(router, "GET /v2", ServerMetadata)
@@ -255,14 +260,15 @@ async def server_live() -> Any:
     return {"live": True}
 
 
-@endpoint(router, "GET /v2/health/ready", ServerReady, scope=None, responses=_NOT_READY)
+@endpoint(router, "GET /v2/health/ready", ServerReady, scope=None, **_NOT_READY)
 async def server_ready(context: ContextOf) -> Any:
     """Return the readiness of the server: true once all models have replayed their journals."""
     is_ready = context.registry.is_ready
     return answer({"ready": is_ready}, 200 if is_ready else 503)
 
 
-@endpoint(router, "GET /v2/models/{name}/ready", ModelReady, responses=_MODEL_NOT_READY)
+@endpoint(router, "GET /v2/models/{name}/ready", ModelReady, **_MODEL_NOT_READY)
+@at_version(f"GET {_VERSION}/ready", ModelReady, name="version_ready", **_MODEL_NOT_READY)
 async def model_ready(model: ModelOf) -> Any:
     """Return the readiness of a model: true if it can predict."""
     is_ready = model.published is not None and bool(model.published.classes)
@@ -270,6 +276,7 @@ async def model_ready(model: ModelOf) -> Any:
 
 
 @endpoint(router, "GET /v2/models/{name}", ModelMetadata)
+@at_version(f"GET {_VERSION}", ModelMetadata, name="version_metadata")
 async def model_metadata(study: StudyOf) -> Any:
     """Return the inputs and outputs of a model."""
     published = study.published
@@ -288,7 +295,8 @@ async def model_metadata(study: StudyOf) -> Any:
     return {"name": name, "versions": ["1"], "platform": "sslart", "inputs": inputs, "outputs": outputs}
 
 
-@endpoint(router, "POST /v2/models/{name}/infer", InferAnswer, responses=_INFERRED, openapi_extra=_BODY)
+@endpoint(router, "POST /v2/models/{name}/infer", InferAnswer, **_INFER)
+@at_version(f"POST {_VERSION}/infer", InferAnswer, name="version_infer", **_INFER)
 async def infer(study: StudyOf, request: Request, inference_header_content_length: HeaderLength = None) -> Any:
     """Predict samples: one tensor per feature, or one with all features in their order."""
     body, context = await request.body(), study.context
@@ -308,35 +316,8 @@ async def infer(study: StudyOf, request: Request, inference_header_content_lengt
         predicted = published.predict_table(table)
     else:
         predicted = await context.threads.run(published.predict_table, table)
-    n_abstained, n_novel = int(predicted.abstained.sum()), int(predicted.is_novel.sum())
-    context.metrics.count(study.model.name, len(table), n_abstained, n_novel)
+    context.metrics.count(study.model.name, predicted.abstained, predicted.is_novel)
     return _answer(study.model.name, asked, _outputs_of(published, predicted))
-
-
-@endpoint(router, "GET /v2/models/{name}/versions/{version}/ready", ModelReady, responses=_MODEL_NOT_READY)
-async def version_ready(model: ModelOf, version: Version) -> Any:
-    """Return the readiness of a model: true if it can predict."""
-    return await model_ready(model)
-
-
-@endpoint(router, "GET /v2/models/{name}/versions/{version}", ModelMetadata)
-async def version_metadata(study: StudyOf, version: Version) -> Any:
-    """Return the inputs and outputs of a model."""
-    return await model_metadata(study)
-
-
-@endpoint(
-    router,
-    "POST /v2/models/{name}/versions/{version}/infer",
-    InferAnswer,
-    responses=_INFERRED,
-    openapi_extra=_BODY,
-)
-async def version_infer(
-    study: StudyOf, request: Request, version: Version, inference_header_content_length: HeaderLength = None
-) -> Any:
-    """Predict samples: one tensor per feature, or one with all features in their order."""
-    return await infer(study, request, inference_header_content_length)
 
 
 def _samples_of(published: Published, inputs: dict[str, NDArray[Any]], most: int) -> Table:
@@ -417,4 +398,4 @@ def _answer(name: str, asked: InferRequest, found: dict[str, NDArray[Any]]) -> R
     if not binary:
         return answer(values_of_all)
     header = json.dumps(values_of_all).encode()
-    return Response(header + b"".join(binary), 200, {HEADER_LENGTH: str(len(header))}, "application/octet-stream")
+    return Response(header + b"".join(binary), 200, {HEADER_LENGTH: str(len(header))}, BINARY)

@@ -21,6 +21,7 @@ from sslart._utils.notes import collected_notes
 from sslart.export.onnx import to_onnx
 from sslart.reporting import report
 from sslart.server.api._endpoint import (
+    BINARY,
     FILE,
     Actor,
     After,
@@ -32,6 +33,7 @@ from sslart.server.api._endpoint import (
     ModelName,
     ModelOf,
     Most,
+    Responses,
     Study,
     StudyOf,
     Wait,
@@ -40,6 +42,7 @@ from sslart.server.api._endpoint import (
     called_the_file,
     digest_begun,
     endpoint,
+    of_kind,
     received,
 )
 from sslart.server.api._errors import ApiError
@@ -78,8 +81,8 @@ Names = Annotated[list[Name], Field(max_length=1000)]
 JobNumber = Annotated[int, Path(ge=1, lt=2**63, description="the number of the record in the journal of the model")]
 
 _PARAMETERS = TypeAdapter(dict[str, JsonValue])
-_ENDED: dict[int | str, dict[str, Any]] = {200: {"model": Job, "description": "The model is fitted."}}
-_TAKEN: dict[int | str, dict[str, Any]] = {201: {"model": Accepted, "description": "The file of a model was taken."}}
+_ENDED: Responses = {200: {"model": Job, "description": "The model is fitted."}}
+_TAKEN: Responses = {201: {"model": Accepted, "description": "The file of a model was taken."}}
 
 router = APIRouter(tags=["models"])
 learning = APIRouter(tags=["learn"])
@@ -480,11 +483,11 @@ def _card(study: Study) -> bytes:
     return card_html(study.model.name, reader, _before(study), study.published, keep_rows, _rules(study)).encode()
 
 
-_BYTES, _ZIP = "application/octet-stream", "application/zip"
+_ZIP = "application/zip"
 _HTML, _CSV, _TEXT = (f"text/{kind}; charset=utf-8" for kind in ("html", "csv", "plain"))
 _EXPORTERS: dict[Format, _Exporter] = {
-    "sslart": _Exporter(lambda study: study.published.content(), _BYTES, ".sslart"),
-    "onnx": _Exporter(_as_onnx, _BYTES, ".onnx"),
+    "sslart": _Exporter(lambda study: study.published.content(), BINARY, ".sslart"),
+    "onnx": _Exporter(_as_onnx, BINARY, ".onnx"),
     "report": _Exporter(_as_report, _HTML, ".html"),
     "rules_sql": _Exporter(_as_sql, _TEXT, ".sql"),
     "rules_python": _Exporter(lambda study: str(_rules(study).to_python()).encode(), _TEXT, ".py"),
@@ -493,13 +496,7 @@ _EXPORTERS: dict[Format, _Exporter] = {
     "script": _Exporter(_script, _ZIP, "_rebuild.zip"),
     "card": _Exporter(_card, _HTML, "_card.html"),
 }
-_KINDS = (_BYTES, "text/html", "text/plain", "text/csv", _ZIP)
-_EXPORTED: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The file.",
-        "content": {kind: {"schema": {"type": "string", "format": "binary"}} for kind in _KINDS},
-    }
-}
+_EXPORTED = of_kind("The file.", BINARY, "text/html", "text/plain", "text/csv", _ZIP)
 
 
 @endpoint(router, "GET /v1/models/{name}/export", responses=_EXPORTED, errors=(501,), long=True)

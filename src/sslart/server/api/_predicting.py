@@ -40,9 +40,10 @@ async def predict(context: ContextOf, model: ModelOf, body: PredictRequest) -> R
     explanations = await _explained(context, published, body.rows) if body.explain else None
 
     def work() -> Response:
-        predictions = published.predict(body.rows, body.abstain_below)
-        context.metrics.count_decisions(model.name, predictions)
-        return _decisions(model.name, published.sequence, predictions, None, explanations)
+        published.check_has_label()
+        found = published.predict_table(published.reader.table(body.rows), body.abstain_below)
+        context.metrics.count(model.name, found.abstained, found.is_novel)
+        return _decisions(model.name, published.sequence, published.plain(found), None, explanations)
 
     return await _soon(context, body.rows, work)
 
@@ -59,7 +60,8 @@ async def decide(context: ContextOf, actor: Actor, model: ModelOf, body: DecideR
     written = await context.registry.decide(model, body.rows, body.ids, body.learn, actor, key)
     found = written.answer
     if not written.is_again:
-        context.metrics.count_decisions(model.name, found["decisions"])
+        flags = ([one[name] for one in found["decisions"]] for name in ("abstained", "novel"))
+        context.metrics.count(model.name, *flags)
 
     def work() -> Response:
         return _decisions(model.name, found["sequence"], found["decisions"], found["rows"], explanations)

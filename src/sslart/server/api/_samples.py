@@ -12,7 +12,7 @@ from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, Field, JsonValue, StrictInt, TypeAdapter
 from starlette.responses import Response
 
-from sslart.server.api._endpoint import ContextOf, ModelOf, Study, StudyOf, endpoint
+from sslart.server.api._endpoint import BINARY, ContextOf, ModelOf, Study, StudyOf, endpoint, of_kind
 from sslart.server.api._errors import ApiError
 from sslart.server.api._schemas import NAME, Cell, Closed, Label, OfModel, listing
 from sslart.server.models._published import as_json
@@ -257,12 +257,7 @@ FeatureName = Annotated[Name | None, Query(description="a feature")]
 PropertyKey = Annotated[str, Path(pattern=NAME, description="the name of the property")]
 
 _JSON = TypeAdapter[Any](JsonValue)
-_NPY: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "An array as numpy.save writes it.",
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
+_NPY = of_kind("An array as numpy.save writes it.", BINARY)
 
 
 @endpoint(router, "GET /v1/models/{name}/samples", SamplesDescription, long=True)
@@ -307,7 +302,7 @@ def sample_values(
         "x-sslart-sequence": str(study.published.sequence),
         "x-sslart-classes": quote(json.dumps(study.published.classes)),
     }
-    return Response(file.getvalue(), 200, headers, "application/octet-stream")
+    return Response(file.getvalue(), 200, headers, BINARY)
 
 
 def _values(study: Study, quantity: Quantity, feature: str | None) -> Any:
