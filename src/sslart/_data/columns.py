@@ -158,9 +158,6 @@ def numbers_samples(values: FloatArray, name: str | None) -> bool:
 def is_named_as_id(name: str) -> bool:
     """Return True if the name of a column is that of an identifier.
 
-    Examples
-    --------
-    >>> from sslart._data.columns import is_named_as_id
     >>> [is_named_as_id(name) for name in ("id", "Patient ID", "customerId", "row_no", "width", "void")]
     [True, True, True, True, False, False]
     """
