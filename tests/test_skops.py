@@ -104,7 +104,7 @@ def test_nothing_of_sslart_is_trusted_unasked() -> None:
         "sslart._art.learning.LearningParams",
         "sslart._utils.cache.Cache",
         "sslart._art.network.Network",
-        "sslart._art.boxes.BoxSet",
+        "sslart._art.boxes.NetworkBoxes",
         "sslart._data.labels.ClassTable",
         "sslart._data.encoder.Feature",
         "sslart._data.encoder.Encoder",
