@@ -269,7 +269,9 @@ class SampleReader(BaseEstimator):
         return hasattr(self, "feature_names_in_")
 
     def read(self, X: Any) -> Table:
-        """Return samples as a table, or raise an error with a remedy."""
+        """Return samples as a table, or raise an error with a remedy; a table was read before, and stays as it is."""
+        if type(X) is Table:
+            return X
         if type(X) is np.ndarray and self._takes_arrays:  # the short way, for streams and single rows
             values = plain_array(X)
             if values is not None and values.shape[1] == self.n_features_in_:
@@ -365,6 +367,8 @@ def _read_column(name: str, column: Any, categorical: bool | None, first_decides
     listed = values.tolist()
     if not PLAIN_TYPES.issuperset(map(type, listed)):
         listed = [plain_value(value) for value in listed]
+    elif categorical:
+        return np.array(values, dtype=object)
     known = [value for value in listed if value is not None]
     if not categorical and all(map(_is_number, known)):
         return np.array([np.nan if value is None else value for value in listed], dtype=np.float64)

@@ -227,7 +227,7 @@ class Registry:
         """Let a model learn an uploaded table with all other rows, or replace it by an uploaded model file."""
         work: Work = partial(transactions.add_model_file, **_of(hosted), upload=upload, actor=actor)
         if not is_model:
-            to_fit = {"settings": hosted.settings, "keep_rows": self.limits.keep_rows}
+            to_fit: dict[str, Any] = {"settings": hosted.settings, "keep_rows": self.limits.keep_rows}
             work = partial(transactions.add_table, **_of(hosted), upload=upload, actor=actor, **to_fit)
         written = await self.write(hosted, work, key)
         if written.is_again:
@@ -406,7 +406,7 @@ class Registry:
         self.check_has_its_rows(hosted)
         settings = ModelSettings.model_validate({**hosted.settings.model_dump(mode="json"), **changes})
         settings.new_estimator()
-        to_fit = {"settings": settings, "keep_rows": self.limits.keep_rows, "by_labels": by_labels}
+        to_fit: dict[str, Any] = {"settings": settings, "keep_rows": self.limits.keep_rows, "by_labels": by_labels}
         work = partial(transactions.refit, **_of(hosted), actor=actor, **to_fit)
         written = await self.write(hosted, work, key)
         hosted.adopt(settings, written.answer["sequence"])
@@ -425,7 +425,7 @@ class Registry:
         settings.new_estimator()
         if hosted.published is not None:
             hosted.published.check_parameters(parameters)
-        changed = {"settings": settings, "parameters": parameters}
+        changed: dict[str, Any] = {"settings": settings, "parameters": parameters}
         work = partial(transactions.set_parameters, **_of(hosted), actor=actor, **changed)
         written = await self.write(hosted, work)
         hosted.adopt(settings, written.answer["sequence"])

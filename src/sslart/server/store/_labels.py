@@ -70,18 +70,9 @@ def history(connection: Any, model: int, row: int | None, after: int, most: int)
         f"WHERE model = ? AND id > ? {of_row} ORDER BY id LIMIT ?",
         (model, after, *([] if row is None else [row]), most),
     )
-    return [
-        {
-            "entry": entry,
-            "row": number,
-            "label": _value(label),
-            "previous": _value(previous),
-            "actor": actor,
-            "time": moment,
-            "sequence": sequence,
-        }
-        for entry, number, label, previous, actor, moment, sequence in found
-    ]
+    names = ("entry", "row", "label", "previous", "actor", "time", "sequence")
+    entries = [dict(zip(names, values, strict=True)) for values in found]
+    return [one | {"label": _value(one["label"]), "previous": _value(one["previous"])} for one in entries]
 
 
 def properties(connection: Any, model: int) -> dict[str, Any]:
@@ -142,10 +133,18 @@ def compact_some(connection: Any, model: int, keep_rows: int) -> int:
     if found is None or waiting is not None or len(kept) < N_KEPT:
         return 0
     through, n_rows = found
-    oldest = min([n_rows - keep_rows, *_oldest_of_fits(connection, model, kept[-1].sequence)])
+    fits = connection.execute(
+        "SELECT first_row, payload FROM journal WHERE model = ? AND sequence > ? AND kind = ?",
+        (model, kept[-1].sequence, FIT),
+    )  # the oldest row that each learns without a label:
+    of_fits = [first_row - int(unpacked(payload)["keep_rows"]) for first_row, payload in fits]
+    oldest = min([n_rows - keep_rows, *of_fits])
     n_removed = 0
-    for record in _good_records(connection, model, through, kept[-1].sequence):
-        if record.first_row + record.n_rows > oldest:
+    some = list[Record]()
+    with suppress(DamagedError):  # a damaged record stays, for diagnosis
+        some = records(connection, model, through, RECORDS_AT_ONCE)
+    for record in some:
+        if record.sequence > kept[-1].sequence or record.first_row + record.n_rows > oldest:
             break
         if record.kind == LEARN:
             _keep_labelled(connection, record)
@@ -153,21 +152,6 @@ def compact_some(connection: Any, model: int, keep_rows: int) -> int:
     connection.execute("DELETE FROM journal WHERE model = ? AND sequence <= ?", (model, through))
     connection.execute("UPDATE models SET compacted_through = ? WHERE id = ?", (through, model))
     return n_removed
-
-
-def _good_records(connection: Any, model: int, after: int, through: int) -> list[Record]:
-    """Return the next records up to a damaged one, which is preserved for diagnosis."""
-    with suppress(DamagedError):
-        return [one for one in records(connection, model, after, RECORDS_AT_ONCE) if one.sequence <= through]
-    return []
-
-
-def _oldest_of_fits(connection: Any, model: int, after: int) -> list[int]:
-    """Return the oldest row that each fit after a record learns without a label."""
-    fits = connection.execute(
-        "SELECT first_row, payload FROM journal WHERE model = ? AND sequence > ? AND kind = ?", (model, after, FIT)
-    )
-    return [first_row - int(unpacked(payload)["keep_rows"]) for first_row, payload in fits]
 
 
 def _keep_labelled(connection: Any, record: Record) -> None:

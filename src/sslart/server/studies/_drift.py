@@ -79,7 +79,7 @@ def change_of_numbers(name: str, before: FloatArray, now: FloatArray) -> Change:
 
 def _numbers(name: str, values: FloatArray, n_missing: int, edges: FloatArray | None) -> dict[str, Any]:
     found: dict[str, Any] = {"n": len(values), "missing": n_missing, "histogram": [], "edges": [], "median": None}
-    if not len(values):
+    if edges is None or not len(values):
         return found
     heights, ends = histogram(values, edges)
     shown = [str(Day(end)) for end in ends] if isinstance(name, DateName) else ends

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sslart._art.geometry import centres
-from sslart._data.encoder import Encoder, Feature
+from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._mapping.model_view import MemberView
@@ -74,27 +74,10 @@ class SampleTable:
         plans = old.view.reader.plan, new.view.reader.plan
         return old.settings == new.settings and old.reader.names == new.reader.names and plans[0] == plans[1]
 
-    def of(self, published: Published) -> SampleTable:
-        """Return the same samples for another state of the model, which reads rows in the same way."""
-        return SampleTable(published, self.rows, self.frame, self.own_labels, self.n_given)
-
-    def with_more(self, other: SampleTable) -> SampleTable:
-        """Return these samples and later ones."""
-        frame = pandas().concat([self.frame, other.frame], ignore_index=True)
-        rows = np.concatenate([self.rows, other.rows])
-        return SampleTable(other.published, rows, frame, self.own_labels + other.own_labels, other.n_given)
-
 
 def spread(n: int, most: int) -> IntArray:
     """Return the places of at most so many of `n` samples, evenly spread."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
-
-
-def rows_of_fit(fitted: FittedRows, published: Published) -> SampleTable:
-    """Return all rows of a model as its last fit has read them."""
-    n = len(fitted.labels)
-    frame = fitted.frame.reset_index(drop=True)
-    return SampleTable(published, np.arange(n, dtype=np.int64), frame, list(fitted.labels), n)
 
 
 def read_rows(
@@ -150,11 +133,15 @@ class Projection:
         weights = np.maximum(np.asarray(member.support, dtype=np.float64), 0.0)
         weights = weights / max(float(weights.sum()), 1.0)
         self._mean = weights @ points
-        scales = _scales(self._features, weights @ (points - self._mean) ** 2)
+        columns = np.array([feature.column for feature in self._features])
+        total = np.bincount(columns, weights @ (points - self._mean) ** 2)[columns]  # variance of each column
+        scales = np.where(total > 0, 1.0 / np.sqrt(np.where(total > 0, total, 1.0)), 0.0)
         apart = (points - self._mean) * np.sqrt(weights)[:, None] * scales
         axes = np.linalg.svd(apart, full_matrices=False)[2][:2]
         self._axes = np.zeros((points.shape[1], 2))
-        self._axes[:, : len(axes)] = (axes * _signs(axes) * scales).T
+        largest = np.abs(axes).argmax(axis=1)[:, None]
+        signs = np.where(np.take_along_axis(axes, largest, axis=1) < 0, -1.0, 1.0)  # the same boxes give the same map
+        self._axes[:, : len(axes)] = (axes * signs * scales).T
 
     def fits(self, encoder: Encoder) -> bool:
         """Return True if another encoder has the same features."""
@@ -167,27 +154,6 @@ class Projection:
             for start in range(0, len(coded), PROJECTED_AT_ONCE)
         ]
         return np.concatenate([np.zeros((0, 2)), *parts]).astype(np.float32)
-
-
-def _scales(features: Sequence[Feature], variances: FloatArray) -> FloatArray:
-    """Return scale factors of coded features that give every column a total variance of one."""
-    columns = np.array([feature.column for feature in features])
-    total = np.bincount(columns, variances)[columns]
-    return np.asarray(np.where(total > 0, 1.0 / np.sqrt(np.where(total > 0, total, 1.0)), 0.0))
-
-
-def _signs(axes: FloatArray) -> FloatArray:
-    """Return signs by which the largest part of each axis is positive, so that the same boxes give the same map."""
-    largest = np.abs(axes).argmax(axis=1)[:, None]
-    return np.asarray(np.where(np.take_along_axis(axes, largest, axis=1) < 0, -1.0, 1.0))
-
-
-def within_unit(positions: Positions) -> Positions:
-    """Return positions scaled so that each dimension goes from 0 to 1."""
-    if not len(positions):
-        return positions
-    low, high = positions.min(axis=0), positions.max(axis=0)
-    return np.asarray((positions - low) / np.where(high > low, high - low, 1.0), dtype=np.float32)
 
 
 class Predictions(NamedTuple):
@@ -241,20 +207,17 @@ class LoadedSamples:
         if not len(self):
             return np.zeros((0, 2), dtype=np.float32)
         with self._lock:
-            return within_unit(self.projection.of(self.coded))
+            positions = self.projection.of(self.coded)
+            low, high = positions.min(axis=0), positions.max(axis=0)
+            return np.asarray((positions - low) / np.where(high > low, high - low, 1.0), dtype=np.float32)
 
     @cached_property
     def boxes(self) -> IntArray:
         """The box that each sample falls into."""
-        with self._lock:
-            return self._nodes_and_match[0]
-
-    @cached_property
-    def _nodes_and_match(self) -> tuple[IntArray, FloatArray]:
         if not len(self):
-            return np.zeros(0, dtype=np.int64), np.zeros(0)
-        nodes, match = self.member.rank(self.coded)
-        return np.asarray(nodes[:, 0]), np.asarray(match[:, 0])
+            return np.zeros(0, dtype=np.int64)
+        with self._lock:
+            return np.asarray(self.member.rank(self.coded)[0][:, 0])
 
     @cached_property
     def rows_by_box(self) -> tuple[IntArray, IntArray]:
@@ -372,9 +335,11 @@ class SampleCache:
             found = self._loaded.get(model)
             if fitted is not None and fitted.sequence == fit and (found is None or found.fit != fit):
                 old = None if found is None or not found.samples.reads_as(published) else found.projection
-                found = LoadedSamples(rows_of_fit(fitted, published), fit, old)
+                rows, frame = np.arange(len(fitted.labels), dtype=np.int64), fitted.frame.reset_index(drop=True)
+                samples = SampleTable(published, rows, frame, list(fitted.labels), len(rows))
+                found = LoadedSamples(samples, fit, old)
             if found is None or found.fit != fit or found.samples.n_given != n_rows:
-                found = self._read(connection, RowsBefore(model, LAST, n_rows), keep_rows, published, fit, found)
+                found = _extended(connection, RowsBefore(model, LAST, n_rows), keep_rows, published, fit, found)
             with self._lock:
                 self._loaded[model] = found
                 self._loaded.move_to_end(model)
@@ -382,19 +347,23 @@ class SampleCache:
                     self._loaded.popitem(last=False)
             return found
 
-    @staticmethod
-    def _read(
-        connection: Any, before: RowsBefore, keep_rows: int, published: Published, fit: int, old: LoadedSamples | None
-    ) -> LoadedSamples:
-        if old is None or not old.samples.reads_as(published) or old.samples.n_given > before.n_rows:
-            return LoadedSamples(read_rows(connection, before, keep_rows, published), fit)
-        samples, n_given = old.samples.of(published), old.samples.n_given
-        if n_given < before.n_rows:
-            samples = samples.with_more(read_rows(connection, before, keep_rows, published, n_given))
-        return LoadedSamples(samples, fit, old.projection)
-
     def forget(self, model: int) -> None:
         """Give back the memory of a model that was deleted."""
         with self._lock:
             self._loaded.pop(model, None)
             self._locks.pop(model, None)
+
+
+def _extended(
+    connection: Any, before: RowsBefore, keep_rows: int, published: Published, fit: int, old: LoadedSamples | None
+) -> LoadedSamples:
+    """Return the samples of a model, with what was read of them before."""
+    if old is None or not old.samples.reads_as(published) or old.samples.n_given > before.n_rows:
+        return LoadedSamples(read_rows(connection, before, keep_rows, published), fit)
+    samples, first = replace(old.samples, published=published), old.samples.n_given
+    if first < before.n_rows:
+        more = read_rows(connection, before, keep_rows, published, first)
+        frame = pandas().concat([samples.frame, more.frame], ignore_index=True)
+        rows, labels = np.concatenate([samples.rows, more.rows]), samples.own_labels + more.own_labels
+        samples = SampleTable(published, rows, frame, labels, more.n_given)
+    return LoadedSamples(samples, fit, old.projection)
