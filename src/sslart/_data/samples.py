@@ -366,6 +366,8 @@ def _read_column(name: str, column: Any, categorical: bool | None, first_decides
     listed = values.tolist()
     if not PLAIN_TYPES.issuperset(map(type, listed)):
         listed = [plain_value(value) for value in listed]
+    elif categorical:
+        return np.array(values, dtype=object)
     known = [value for value in listed if value is not None]
     if not categorical and all(map(_is_number, known)):
         return np.array([np.nan if value is None else value for value in listed], dtype=np.float64)

@@ -6,7 +6,7 @@ import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from math import isfinite
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal, NamedTuple
@@ -39,8 +39,6 @@ from sslart.server.api._endpoint import (
     Wait,
     answer,
     applied,
-    called_the_file,
-    digest_begun,
     endpoint,
     of_kind,
     received,
@@ -260,12 +258,10 @@ async def _uploaded(
     context: Context, request: Request, encoding: str | None, named: Sequence[str]
 ) -> AsyncIterator[tuple[int, bool, bytes]]:
     """Read the body of a request into the store: its number, whether it is the file of a model, and its checksum."""
-    digest = digest_begun(request)
-    async with received(context, request, digest) as path:
-        with called_the_file(path):
-            upload, is_model = await context.long_threads.run(context.registry.upload, path, encoding, named)
+    work = partial(context.registry.upload, encoding=encoding, named=named)
+    (upload, is_model), digest = await received(context, request, work)
     try:
-        yield upload, is_model, digest.digest()
+        yield upload, is_model, digest
     except BaseException:
         context.registry.store.submit_own(lambda connection: remove_unused(connection, upload))
         raise

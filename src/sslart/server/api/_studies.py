@@ -26,8 +26,6 @@ from sslart.server.api._endpoint import (
     Wait,
     answer,
     applied,
-    called_the_file,
-    digest_begun,
     endpoint,
     received,
 )
@@ -609,16 +607,19 @@ async def watch_table(
     encoding: Encoding = None,
 ) -> Any:
     """Predict the rows of a table and keep them, as decide does, and compare them with those before the last fit."""
-    registry, digest = context.registry, digest_begun(request)
+    registry = context.registry
     registry.check_learns(model)
     registry.published(model).check_has_label()
-    async with received(context, request, digest) as path:
-        with called_the_file(path):
-            rows = await context.long_threads.run(_rows_of, context, path, encoding)
-            await context.long_threads.run(registry.published(model).reader.table, rows)
+
+    def read(path: Path) -> list[dict[str, Any]]:
+        found = _rows_of(context, path, encoding)
+        registry.published(model).reader.table(found)
+        return found
+
+    rows, digest = await received(context, request, read)
     numbers: list[int] = []
     for start in range(0, len(rows), ROWS_AT_ONCE):
-        key = None if idempotency_key is None else Key(f"{idempotency_key}/{start}", digest.digest())
+        key = None if idempotency_key is None else Key(f"{idempotency_key}/{start}", digest)
         written = await registry.decide(model, rows[start : start + ROWS_AT_ONCE], None, None, actor, key)
         numbers += written.answer["rows"]
         await applied(model, written.answer["sequence"], SECONDS_TO_LEARN)
