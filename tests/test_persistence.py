@@ -21,10 +21,8 @@ from test_stream import fingerprint
 
 import sslart
 from conftest import ALL, name_of
-from sslart import SSLART, WESSLART, FuzzyART
-from sslart import persistence as _file
-from sslart import persistence as _models
-from sslart._art.boxes import BoxSet
+from sslart import SSLART, WESSLART, FuzzyART, persistence
+from sslart._art.boxes import NetworkBoxes
 from sslart._mapping.model_view import view_of
 
 PREFIX = struct.Struct("<8sIQ")
@@ -154,7 +152,7 @@ def test_foreign_files_are_refused(path: Path) -> None:
         sslart.load(path.with_name("nowhere"))
 
 
-def forged(path: Path, change: Any, protocol: int = _file.PROTOCOL) -> Path:
+def forged(path: Path, change: Any, protocol: int = persistence.PROTOCOL) -> Path:
     """Rewrite a file with a changed header and a checksum that fits."""
     whole = path.read_bytes()
     magic, _, length = PREFIX.unpack(whole[: PREFIX.size])
@@ -162,7 +160,7 @@ def forged(path: Path, change: Any, protocol: int = _file.PROTOCOL) -> Path:
     header = json.loads(whole[start : start + length])
     header = change(header) or header
     body = json.dumps(header).encode()
-    body += b" " * (-len(body) % _file.ALIGNMENT)
+    body += b" " * (-len(body) % persistence.ALIGNMENT)
     prefix = PREFIX.pack(magic, protocol, len(body))
     rest = body + whole[start + length :]
     path.write_bytes(prefix + hashlib.sha256(prefix + rest).digest() + rest)
@@ -248,7 +246,7 @@ def test_hostile_weights_are_refused(path: Path, few_labels: Any, monkeypatch: p
     for value in (np.nan, -0.5, 1.5, 0.1):
         weights[0, 0] = value
         with monkeypatch.context() as changed:
-            changed.setattr(BoxSet, "weights", weights)
+            changed.setattr(NetworkBoxes, "weights", weights)
             sslart.save(model, path)
         with pytest.raises(ValueError, match="no model can have"):
             sslart.load(path)
@@ -294,15 +292,15 @@ def test_old_file_stays_until_the_new_one_is_complete(saved: Path, monkeypatch: 
 def test_what_is_learnt_while_a_file_is_written_is_not_in_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.RandomState(0)
     model = FuzzyART(0.95, bounds=(0, 1)).partial_fit(random.rand(300, 3))
-    before, write = _models.model_bytes(model), _models.write_file
+    before, write = persistence.model_bytes(model), persistence.write_file
 
     def learning(*arguments: Any) -> None:
         model.partial_fit(random.rand(5, 3))
         write(*arguments)
 
-    monkeypatch.setattr(_models, "write_file", learning)
+    monkeypatch.setattr(persistence, "write_file", learning)
     sslart.save(model, path)
-    assert path.read_bytes() == before != _models.model_bytes(model)
+    assert path.read_bytes() == before != persistence.model_bytes(model)
 
 
 def test_save_keeps_the_file_mode_and_follows_links(saved: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from sslart._tables.training_table import Columns, TrainingTable, read_training_table
+from sslart._tables.training_table import ColumnRoles, TrainingTable, read_training_table
 
 MIN_PER_CLASS = 5  # a class needs rows for the test, with a label and without
 _MOST_ROWS = 1_000_000
@@ -93,4 +93,4 @@ class OwnTable:
 
 @lru_cache(maxsize=1)
 def _read(path: str, label: str, ignore: tuple[str, ...], use: tuple[str, ...], _: str) -> TrainingTable:
-    return read_training_table(path, Columns(label, ignore=ignore, use=use), _MOST_ROWS, 0, progress=False)
+    return read_training_table(path, ColumnRoles(label, ignore=ignore, use=use), _MOST_ROWS, 0, progress=False)

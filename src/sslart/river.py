@@ -39,9 +39,39 @@ else:
 __all__ = ["NoveltyDetector", "StreamClassifier"]
 
 Classifier = FuzzyARTMAP | SSLART | AutoSSLART | WESSLART
+Sample = Mapping[Hashable, Any]
+Label = bool | str | int
 
 
-class StreamClassifier(MiniBatchClassifier):
+class RiverModel:
+    """The methods that both models for river have."""
+
+    _dicts: DictModel
+
+    @property
+    def drift_events(self) -> list[DriftEvent]:
+        """The drifts found so far, with the features that moved by name; see `sslart.DriftEvent`."""
+        model, keys = self._dicts.model, list(self._dicts.is_category)
+        events: list[DriftEvent] = model.drift_ if keys and model.__sklearn_is_fitted__() else []
+
+        def named(feature: FeatureShift) -> FeatureShift:
+            column, is_category, category = feature.name.removeprefix("x").partition("=")
+            return replace(feature, name=f"{keys[int(column)]}{is_category}{category}")
+
+        return [replace(event, features=tuple(map(named, event.features))) for event in events]
+
+    def to_sklearn(self) -> Any:
+        """Return a fitted scikit-learn style copy with feature names, to explain, save, or train further.
+
+        Its features are in the order of `feature_names_in_`.
+        """
+        model = copy.deepcopy(self._dicts.model)
+        if self._dicts.is_category:
+            model.__sslart_with_names__([str(key) for key in self._dicts.is_category])
+        return model
+
+
+class StreamClassifier(RiverModel, MiniBatchClassifier):
     """A sslart classifier that learns from a river stream, with labels for all samples or for some.
 
     The features of a sample are numbers, or categories given as strings or booleans. A key that is not there, None and
@@ -157,19 +187,6 @@ class StreamClassifier(MiniBatchClassifier):
         found = self._predictions(X.to_dict("records"))
         return optional("pandas", "data").Series(found, index=X.index, dtype=object if None in found else None)
 
-    @property
-    def drift_events(self) -> list[DriftEvent]:
-        """The drifts found so far, with the features that moved by name; see `sslart.DriftEvent`."""
-        return self._dicts.drifts()
-
-    def to_sklearn(self) -> Classifier:
-        """Return a fitted scikit-learn style copy with feature names, to explain, save, or train further.
-
-        Its features are in the order of `feature_names_in_`.
-        """
-        model: Classifier = self._dicts.named_copy()
-        return model
-
     def _probabilities(self, samples: list[Sample]) -> tuple[list[Label], FloatArray]:
         classes, shares = self._dicts.class_shares()
         probabilities = np.tile(shares, (len(samples), 1))
@@ -190,7 +207,7 @@ class StreamClassifier(MiniBatchClassifier):
         return predictions
 
 
-class NoveltyDetector(AnomalyDetector):
+class NoveltyDetector(RiverModel, AnomalyDetector):
     """Scores how novel the samples of a river stream are: unlike all boxes of fuzzy ART, or like a rare box.
 
     Features are those of `StreamClassifier`: numbers and categories, missing or new at any time.
@@ -239,40 +256,11 @@ class NoveltyDetector(AnomalyDetector):
         frequency = math.log1p(support[model.predict(known)[0]]) / math.log1p(support.sum())
         return 1.0 - float(model.score_samples(known)[0]) * frequency
 
-    @property
-    def drift_events(self) -> list[DriftEvent]:
-        """The drifts found so far, with the features that moved by name; see `sslart.DriftEvent`."""
-        return self._dicts.drifts()
-
-    def to_sklearn(self) -> FuzzyART:
-        """Return a fitted scikit-learn style copy with feature names, which give the order of features."""
-        model: FuzzyART = self._dicts.named_copy()
-        return model
-
-
-Sample = Mapping[Hashable, Any]
-Label = bool | str | int
-
 
 class DictModel:
     """A model that learns from dicts: the column of each feature, and how often each class has been learnt.
 
-    Parameters
-    ----------
-    estimator : estimator or None
-        As the user gave it.
-    default : estimator
-        Takes its place if that is None.
-    kinds : tuple of classes
-        Estimators that the user may give.
-
-    Attributes
-    ----------
-    model : estimator
-        What learns.
-    is_category : dict from key to bool
-        The features in the order of the columns, and whether each is a category.
-    label_counts : dict from class to int
+    `estimator`: as the user gave it; `default` takes its place if that is None; `kinds`: those that the user may give.
     """
 
     def __init__(self, estimator: Any, default: Any, kinds: tuple[type, ...]) -> None:
@@ -289,7 +277,7 @@ class DictModel:
                 "scaling='rank' needs many samples in the first call, and a stream begins with one: leave scaling at "
                 "its default here, or give the logarithm of features whose values are crowded."
             )
-        self.is_category: dict[Hashable, bool] = {}
+        self.is_category: dict[Hashable, bool] = {}  # the features in the order of the columns
         self.label_counts: dict[Label, int] = {}
 
     def class_shares(self) -> tuple[list[Label], FloatArray]:
@@ -331,24 +319,6 @@ class DictModel:
         rows = [self._row(x) for x in samples]
         known = [index for index, row in enumerate(rows) if _has_value(row)]
         return known, self._as_samples([rows[index] for index in known]) if known else None
-
-    def named_copy(self) -> Any:
-        """Return a copy of the model with the names of the features."""
-        model = copy.deepcopy(self.model)
-        if self.is_category:
-            model.__sslart_with_names__([str(key) for key in self.is_category])
-        return model
-
-    def drifts(self) -> list[DriftEvent]:
-        """Return the drifts found so far, with the keys of the features that moved."""
-        events: list[DriftEvent] = self.model.drift_ if self.is_category and self.model.__sklearn_is_fitted__() else []
-        keys = list(self.is_category)
-
-        def named(feature: FeatureShift) -> FeatureShift:
-            column, is_category, category = feature.name.removeprefix("x").partition("=")
-            return replace(feature, name=f"{keys[int(column)]}{is_category}{category}")
-
-        return [replace(event, features=tuple(map(named, event.features))) for event in events]
 
     def _new_keys(self, x: Sample) -> list[Hashable]:
         if x.keys() <= self.is_category.keys():

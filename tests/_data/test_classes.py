@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from sslart._data.labels import ClassTable, read_labels
-from sslart._data.samples import Table
 
 
 def read(*values: object):
-    return read_labels(list(values), Table(np.empty((len(values), 1))))
+    return read_labels(list(values))
 
 
 def test_codes_follow_the_order_of_learning_and_classes_are_sorted() -> None:

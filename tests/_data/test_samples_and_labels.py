@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from sslart._data.labels import read_labels
-from sslart._data.samples import SampleReader, Table, is_missing, read_samples
+from sslart._data.samples import SampleReader, is_missing, read_samples
 from sslart._utils.validation import check_bounds, check_number
 
 
@@ -24,7 +24,7 @@ def test_present_values_are_not_missing(value: Any) -> None:
 
 
 def labels_of(y: Any) -> tuple[list[Any], list[bool]]:
-    read = read_labels(y, Table(np.empty((len(y), 1))))
+    read = read_labels(y)
     return read.values[read.known].tolist(), read.known.tolist()
 
 

@@ -55,9 +55,12 @@ def test_sums_do_not_depend_on_how_rows_come_together(seed: int, cuts: list[int]
     rows = rows_of(np.random.default_rng(seed).integers(0, 9, size=300) / 8)
     buckets, timeline = Buckets(4), Timeline()
     for part in np.split(rows, sorted(cuts)):
-        buckets = buckets.adding(part)
+        buckets = buckets.copy(len(part))
+        buckets.push(part)
         timeline = timeline.adding(part) if len(part) else timeline
-    assert buckets.rows.tobytes() == Buckets(4).adding(rows).rows.tobytes()
+    at_once = Buckets(4).copy(len(rows))
+    at_once.push(rows)
+    assert buckets.rows.tobytes() == at_once.rows.tobytes()
     assert timeline.rows.tobytes() == Timeline().adding(rows).rows.tobytes()
     np.testing.assert_allclose(buckets.rows[:, 1:].sum(axis=0), rows[:, 1:].sum(axis=0))
 
@@ -67,7 +70,9 @@ def test_memory_grows_with_the_logarithm_of_the_stream() -> None:
     for start in range(0, 1_000_000, 10_000):
         rows = rows_of(np.zeros(10_000))
         rows[:, 0] += start
-        buckets, timeline = buckets.adding(rows), timeline.adding(rows)
+        buckets = buckets.copy(len(rows))
+        buckets.push(rows)
+        timeline = timeline.adding(rows)
     assert len(buckets.rows) < 100
     assert len(timeline.rows) <= MAX_PARTS
     assert timeline.rows[-1, 0] == 1_000_000

@@ -14,9 +14,9 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_blobs
 from sklearn.model_selection import train_test_split
 
-from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP, active
+from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart._mapping.model_view import view_of
-from sslart.active import QueryPool, select_queries
+from sslart.active import QueryPool, _queries, select_queries
 from sslart.active._queries import DRAW_EVERY, EXPLORE_EVERY, MAX_DRAWN, MAX_UNCERTAIN, Points
 
 X, Y = load_iris(return_X_y=True)
@@ -89,7 +89,7 @@ def test_a_class_of_samples_that_are_unlike_all_others_is_found() -> None:
 
 
 def test_of_many_samples_some_drawn_at_random_stand_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(active, "MAX_DRAWN", 30)
+    monkeypatch.setattr(_queries, "MAX_DRAWN", 30)
     seen = []
 
     def in_order(points: Points, *_: object) -> Any:

@@ -17,7 +17,7 @@ from pyarrow import parquet
 
 from sslart.cli import _table_writer as sheets
 from sslart.cli import main
-from sslart.cli._table_writer import Style, written
+from sslart.cli._table_writer import CellStyle, written
 from tables import iris_model, mixed, mixed_model, write
 
 Captured = pytest.CaptureFixture[str]
@@ -149,7 +149,7 @@ def test_no_text_of_a_sheet_is_a_formula_unless_it_is_wanted(tmp_path: Path) -> 
     evil = pd.DataFrame({"=1+1": ["=2+2", "\x1b[31m"], "n": [1, 2**60]})
     for keep in (False, True):
         path = tmp_path / "sheet.xlsx"
-        path.write_bytes(b"".join(written([evil], ".xlsx", {}, Style(keep_formulas=keep))))
+        path.write_bytes(b"".join(written([evil], ".xlsx", {}, CellStyle(keep_formulas=keep))))
         rows = list(openpyxl.load_workbook(path).active.iter_rows())
         assert [cell.value for cell in rows[0]] == ["=1+1", "n"]
         assert [cell.value for cell in rows[2]] == ["\\x1b[31m", str(2**60)]
@@ -167,7 +167,7 @@ def test_what_a_sheet_cannot_hold_is_refused(limit: str, words: str, monkeypatch
         else [pd.DataFrame({"a": ["long"]})] * 5
     )
     with pytest.raises(ValueError, match=f"{words}.*CSV or Parquet"):
-        list(written(frames, ".xlsx", {}, Style()))
+        list(written(frames, ".xlsx", {}, CellStyle()))
 
 
 def test_without_openpyxl_the_cures_are_named_before_any_work(

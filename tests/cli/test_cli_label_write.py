@@ -175,7 +175,7 @@ def test_what_stops_the_command_loses_no_answer(
 
     type_lines(monkeypatch, "virginica", "q")
     with monkeypatch.context() as patched:
-        patched.setattr("sslart.cli.label.save_model", stop)
+        patched.setattr("sslart.cli._model_file.ModelFile.replace", stop)
         assert main(["label", str(model), str(data), "--label", "species", "--id", "flower", "--write"]) == 1
     capsys.readouterr()
     assert pd.read_csv(data)["species"].notna().sum() == 31

@@ -27,7 +27,7 @@ from sslart._tables.limits import MAX_COLUMNS, MAX_LINE_BYTES, MAX_SHEET_BYTES
 from sslart._tables.text import AT_ONCE, first_row, rows_in, whole_rows
 from sslart.cli import main
 from sslart.cli._line_reader import Lines
-from sslart.cli.watch import Learning, StreamWorker
+from sslart.cli.watch import LearningPolicy, StreamWorker
 from tables import iris_model
 
 Captured = pytest.CaptureFixture[str]
@@ -211,7 +211,7 @@ def test_objects_nested_too_deeply_are_bad_rows(tmp_path: Path) -> None:
 def test_columns_that_the_model_does_not_know_take_no_memory(tmp_path: Path, capsys: Captured) -> None:
     """Objects with other names in each line made a table with all of them."""
     model = iris_model(tmp_path)
-    worker = StreamWorker(str(model), None, "name", str(tmp_path / "bad.jsonl"), Learning.none, 100)
+    worker = StreamWorker(str(model), None, "name", str(tmp_path / "bad.jsonl"), LearningPolicy.none, 100)
     flower = FLOWERS.iloc[0].to_dict()
     others = ({f"{row} {column}": 1 for column in range(2000)} for row in range(100))
     start = time.perf_counter()

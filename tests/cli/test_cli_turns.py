@@ -22,9 +22,9 @@ from sklearn.datasets import load_iris
 
 import sslart
 from sslart.cli import main, update
-from sslart.cli._model_file import ModelFile, save_model
+from sslart.cli._model_file import ModelFile
 from sslart.cli._path_lock import InUseError, PathLock
-from sslart.cli.watch import Learning, StreamWorker
+from sslart.cli.watch import LearningPolicy, StreamWorker
 from tables import fitted, iris
 
 Captured = pytest.CaptureFixture[str]
@@ -188,14 +188,14 @@ def test_a_file_that_appears_where_there_was_none_is_not_replaced(tmp_path: Path
         found = file.read()
         out.write_bytes(b"of another program")
         with pytest.raises(InUseError, match="changed"):
-            save_model(found[0], file, found[1])
+            file.replace(*found)
     assert out.read_bytes() == b"of another program"
 
 
 def test_watch_goes_on_from_what_update_and_python_have_written(tmp_path: Path, capsys: Captured) -> None:
     model = small_model(tmp_path)
     before = n_learnt(model)
-    worker = StreamWorker(str(model), None, None, str(tmp_path / "bad.jsonl"), Learning.every, 10)
+    worker = StreamWorker(str(model), None, None, str(tmp_path / "bad.jsonl"), LearningPolicy.every, 10)
     header, *lines = FLOWERS.to_csv(index=False).encode().splitlines()
     worker.take([header, *lines[:15]])
     assert n_learnt(model) == before + 10
@@ -214,7 +214,7 @@ def test_watch_goes_on_from_what_update_and_python_have_written(tmp_path: Path, 
 def test_watch_predicts_while_another_command_writes_and_learns_later(tmp_path: Path, capsys: Captured) -> None:
     model = small_model(tmp_path)
     before = n_learnt(model)
-    worker = StreamWorker(str(model), None, None, str(tmp_path / "bad.jsonl"), Learning.every, 5)
+    worker = StreamWorker(str(model), None, None, str(tmp_path / "bad.jsonl"), LearningPolicy.every, 5)
     header, *lines = FLOWERS.to_csv(index=False).encode().splitlines()
     with PathLock(model, "sslart update").held(0):
         worker.take([header, *lines[:20]])
@@ -300,7 +300,7 @@ def test_where_a_file_system_has_no_locks_the_check_of_the_file_remains(
     found = file.read()
     learn_elsewhere(model, FLOWERS[:2])
     with pytest.raises(InUseError, match="changed"):
-        save_model(found[0], file, found[1])
+        file.replace(*found)
     assert not list(tmp_path.glob("*.lock"))
 
 

@@ -17,9 +17,10 @@ import pytest
 from sklearn.datasets import load_iris
 
 import sslart
-from sslart.cli import main, watch
+from sslart.cli import main
 from sslart.cli._line_reader import LineReader, Lines, NotARowError
-from sslart.cli.watch import Learning, StreamWorker
+from sslart.cli._model_file import ModelFile
+from sslart.cli.watch import LearningPolicy, StreamWorker
 from tables import iris_model, mixed, mixed_model
 
 Captured = pytest.CaptureFixture[str]
@@ -62,7 +63,7 @@ def test_predictions_do_not_depend_on_how_lines_come_together(tmp_path: Path, ca
     printed_rows = []
     for size in (1, 7, 100):
         model = iris_model(tmp_path)
-        worker = StreamWorker(str(model), None, None, str(tmp_path / "bad.jsonl"), Learning.every, 10)
+        worker = StreamWorker(str(model), None, None, str(tmp_path / "bad.jsonl"), LearningPolicy.every, 10)
         for start in range(0, len(lines), size):
             worker.take(lines[start : start + size])
         worker.learn()
@@ -258,14 +259,14 @@ def test_what_could_not_be_saved_is_not_reported_as_saved(
 ) -> None:
     model, new = iris_model(tmp_path), tmp_path / "new.csv"
     FLOWERS[:8].to_csv(new, index=False)
-    usual, failures = watch.save_model, [OSError(28, "No space left on device")]
+    usual, failures = ModelFile.replace, [OSError(28, "No space left on device")]
 
     def failing(*arguments: Any) -> None:
         if failures:
             raise failures.pop()
         usual(*arguments)
 
-    monkeypatch.setattr(watch, "save_model", failing)
+    monkeypatch.setattr(ModelFile, "replace", failing)
     before = sslart.load(model).support_.sum()
     assert main(["watch", str(model), str(new), "--every", "4", "--learn", "all"]) == 1
     printed = capsys.readouterr()

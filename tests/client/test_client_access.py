@@ -6,13 +6,14 @@ import pickle
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import pytest
 from service import flowers
 
 from sslart.client import AccessError, Client, ServiceError, UnreachableError
-from sslart.client._flows import Answer, Failure, Pause, get, post, steps_of
 from sslart.server import serve
 
 
@@ -106,65 +107,70 @@ def test_without_httpx_the_error_has_the_command_that_installs_it() -> None:
     assert 'This needs httpx, which is not installed: pip install "httpx' in found.stderr
 
 
-def read(path: str):
-    answer = yield get(path)
-    return answer.json()
+class Scripted:
+    """A transport whose requests have given outcomes, and that notes its pauses instead of making them."""
+
+    def __init__(self, outcomes: list[httpx.Response | Exception]) -> None:
+        self.outcomes, self.pauses = outcomes, list[float]()
+
+    async def send(self, content: object, **request: object) -> httpx.Response:
+        outcome = self.outcomes.pop(0)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    async def pause(self, seconds: float) -> None:
+        self.pauses.append(seconds)
 
 
-BUSY = Answer(429, {"retry-after": "2"}, b'{"error": "Too much waits."}')
-GOOD = Answer(200, {}, b'{"models": []}')
+BUSY = httpx.Response(429, headers={"retry-after": "2"}, content=b'{"error": "Too much waits."}')
+GOOD = httpx.Response(200, content=b'{"models": [], "model": "flowers", "sequence": 1}')
+REFUSED = httpx.ConnectError("refused")
 
 
-def outcome_after(flow, outcomes: list[object], retries: int = 5) -> tuple[object, list[float]]:
-    """Return the result of a flow whose requests have these outcomes, and the pauses between them."""
-    pauses, steps = [], steps_of(flow, retries, "http://host")
-    step = next(steps)
+def outcome_after(
+    outcomes: list[httpx.Response | Exception], ask: Callable[[Client], object] = Client.models
+) -> tuple[object, list[float]]:
+    """Return the result of a call whose requests have these outcomes, and the pauses between them."""
+    client = Client()
+    client._connection.transport = transport = Scripted(outcomes)
     try:
-        while True:
-            if isinstance(step, Pause):
-                pauses.append(step.seconds)
-                step = steps.send(None)
-            else:
-                step = steps.send(outcomes.pop(0))
-    except StopIteration as end:
-        return end.value, pauses
+        return ask(client), transport.pauses
     except ServiceError as error:
-        return error, pauses
+        return error, transport.pauses
 
 
 def test_a_request_waits_as_long_as_the_service_asks_for() -> None:
-    found, pauses = outcome_after(read("/v1/models"), [BUSY, BUSY, GOOD])
-    assert found == {"models": []}
-    assert pauses == [2.0, 2.0]
+    assert outcome_after([BUSY, BUSY, GOOD]) == ([], [2.0, 2.0])
 
 
 def test_pauses_double_and_differ_from_client_to_client() -> None:
-    found, pauses = outcome_after(read("/v1/models"), [Failure("refused")] * 6)
+    found, pauses = outcome_after([REFUSED] * 6)
     assert isinstance(found, UnreachableError)
     bounds = [0.25 * 2**attempt for attempt in range(5)]
     assert all(bound / 2 <= pause <= bound for pause, bound in zip(pauses, bounds, strict=True))
-    assert pauses != outcome_after(read("/v1/models"), [Failure("refused")] * 6)[1]
+    assert pauses != outcome_after([REFUSED] * 6)[1]
 
 
 def test_nobody_waits_for_minutes() -> None:
-    found, pauses = outcome_after(read("/v1/models"), [Answer(429, {"retry-after": "60"}, b"")])
+    found, pauses = outcome_after([httpx.Response(429, headers={"retry-after": "60"})])
     assert isinstance(found, ServiceError)
     assert (found.status, pauses) == (429, [])
 
 
 def test_a_wrong_request_is_not_repeated() -> None:
-    found, pauses = outcome_after(read("/v1/models"), [Answer(500, {}, b"oops")])
+    found, pauses = outcome_after([httpx.Response(500, content=b"oops")])
     assert str(found) == "The service answered with status 500."
     assert pauses == []
 
 
-@pytest.mark.parametrize(("key", "n_pauses"), [("a", 1), (None, 0)])
-def test_what_changes_something_is_repeated_with_a_key_only(key: str | None, n_pauses: int) -> None:
-    def change():
-        answer = yield post("/v1/models/flowers/learn", {"rows": []}, key=key)
-        return answer.json()
-
-    assert len(outcome_after(change(), [BUSY, GOOD])[1]) == n_pauses
+@pytest.mark.parametrize(
+    ("ask", "n_pauses"),
+    [(lambda client: client.learn("flowers", [{"a": 1}]), 1), (lambda client: client.create("flowers"), 0)],
+    ids=["with a key", "without"],
+)
+def test_what_changes_something_is_repeated_with_a_key_only(ask: Callable[[Client], object], n_pauses: int) -> None:
+    assert len(outcome_after([BUSY, GOOD], ask)[1]) == n_pauses
 
 
 def test_a_fit_is_not_a_table_that_is_sent_twice(tmp_path: Path) -> None:

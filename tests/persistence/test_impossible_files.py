@@ -16,8 +16,7 @@ from mutants import ModelFile, mutant_of, write_raw
 from saved_models import MODELS, NAMES, SLOW, saved, verdict_on
 
 import sslart
-from sslart import SSLART, FuzzyART
-from sslart import persistence as _file
+from sslart import SSLART, FuzzyART, persistence
 
 QUICK = [name for name in MODELS if name not in SLOW]
 N_MUTANTS = 10_000
@@ -278,13 +277,13 @@ def test_what_cannot_be_read_is_refused_whatever_the_checksum(trick: str, path: 
 
 
 def test_header_of_many_bytes_is_refused_before_it_is_read(path: Path) -> None:
-    path.write_bytes(_file._PREFIX.pack(_file._MAGIC, 1, _file.MAX_HEADER + 1) + bytes(32))
+    path.write_bytes(persistence._PREFIX.pack(persistence._MAGIC, 1, persistence.MAX_HEADER + 1) + bytes(32))
     with pytest.raises(ValueError, match=r"header has 268,435,457 bytes, that of a model at most 268,435,456"):
         sslart.load(path)
 
 
 def test_model_whose_header_could_not_be_read_is_not_saved(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_file, "MAX_HEADER", 600)
+    monkeypatch.setattr(persistence, "MAX_HEADER", 600)
     sslart.save(FuzzyART(), path)
     before = path.read_bytes()
     with pytest.raises(ValueError, match="leave out columns with very many categories"):

@@ -82,11 +82,11 @@ def test_left_out_quality_of_an_ensemble_is_that_of_its_vote():
     observed, left_out = observe(model, X, None), view_of(model).left_out
     summary, confidence = left_out_summary(observed, left_out), confidence_of(observed, left_out)
     members = [member.loo_accuracy_ for member in model.estimators_]
-    assert min(members) - 0.1 <= summary.accuracy.value <= max(members) + 0.1
-    assert (summary.n_labels, summary.accuracy.total) == (30, 30)
-    assert np.sum(summary.quality.confusion) == 30
-    assert confidence.of_left_out
-    assert confidence.n_measured == 30
+    assert min(members) - 0.1 <= summary["accuracy"].value <= max(members) + 0.1
+    assert (summary["n_labels"], summary["accuracy"].total) == (30, 30)
+    assert np.sum(summary["quality"].confusion) == 30
+    assert confidence["of_left_out"]
+    assert confidence["n_measured"] == 30
 
 
 def test_a_model_that_keeps_no_labels_has_no_left_out_quality(tmp_path):

@@ -27,7 +27,7 @@ from sslart.server.models._stored_rows import frame_of
 from sslart.server.store import Store
 from sslart.server.store._database import open_to_read
 from sslart.server.store._files import parts, uploads
-from sslart.server.store._journal import LEARN, all_records, models
+from sslart.server.store._journal import learn_records, models
 from sslart.server.store._store import FILE_NAME
 
 CLASSES = ("low", "middle", "high")
@@ -298,7 +298,7 @@ def marks_in(folder: Path) -> Counter[tuple[str, float]]:
     connection = open_to_read(folder / FILE_NAME)
     found: Counter[tuple[str, float]] = Counter()
     for model in models(connection):
-        records = all_records(connection, model.id, (LEARN,))
+        records = learn_records(connection, model.id)
         found.update((model.name, row["mark"]) for record in records for row in record.content()["rows"])
         for upload in uploads(connection, model.id, model.last_sequence):
             frames = [frame_of(part.content) for part in parts(connection, upload.id)]

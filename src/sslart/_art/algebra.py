@@ -38,14 +38,9 @@ def gram_matrix(matrix: FloatArray) -> FloatArray:
 class Cholesky:
     """Cholesky factors L of a stack of positive definite matrices (LL' = A), with solves and inverses.
 
-    Parameters
-    ----------
-    matrices : array of shape (..., n, n)
-        Used up where `overwrite` allows it.
-    floors : array of shape (..., n), or None
-        What the square of each diagonal entry of L is at least. Where A is a positive semidefinite matrix plus these
-        on its diagonal, that is so but for rounding. None: the diagonal of A times the precision of numbers.
-    overwrite : bool
+    Squares of the diagonal of L are at least the `floors`, of shape (..., n): where A is a positive semidefinite matrix
+    plus these on its diagonal, that is so but for rounding. None: the diagonal of A times the precision of numbers.
+    With `overwrite`, the matrices may be used up.
     """
 
     def __init__(self, matrices: FloatArray, floors: FloatArray | None = None, *, overwrite: bool = False) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sslart._art.backend import backend
 from sslart._art.learning import LEAST_SUPPORT, NO_BOX, LearningParams, LearnResult, both
@@ -18,10 +19,12 @@ from sslart._utils.parallel import StoppedError, stop_flag
 from sslart._utils.validation import MAX_COUNT, require, saved_array, saved_whole
 
 NO_LIMIT = 0
+CELL_SIZE = 128  # boxes that are compared with each other
+FREE = 8  # one in so many is free after boxes have been joined
 ROUNDING = 1e-6  # the most by which the counts of a box that fades may exceed its support
 
 
-class BoxSet:
+class NetworkBoxes:
     """The boxes of one network in order of creation. Immutable; versions share unchanged boxes.
 
     Parameters
@@ -45,7 +48,7 @@ class BoxSet:
         self.n_nodes_stage1, self.n_learnt, self.vigilance = n_nodes_stage1, n_learnt, vigilance
 
     @classmethod
-    def none(cls, n_features: int, n_constant: int = 0) -> BoxSet:
+    def none(cls, n_features: int, n_constant: int = 0) -> NetworkBoxes:
         """Return no boxes."""
         boxes = backend().Boxes(n_features, 0, n_constant)
         boxes.publish()
@@ -83,14 +86,12 @@ class BoxSet:
 
     def weights_of(self, boxes: IntArray | None) -> FloatArray:
         """Return the weights of some boxes."""
-        weights: FloatArray = self._read("weights", boxes, np.float64, 2 * self.n_features)
-        return weights
+        return self._read("weights", boxes, np.float64, 2 * self.n_features)
 
     @property
     def norms(self) -> FloatArray:
         """The sum |W| of each box's weights."""
-        norms: FloatArray = self._read("norms", None, np.float64)
-        return norms
+        return self._read("norms", None, np.float64)
 
     @property
     def support(self) -> CountArray:
@@ -117,8 +118,7 @@ class BoxSet:
 
     def labels_of(self, boxes: IntArray | None) -> IntArray:
         """Return the class of some boxes, an array of one dimension."""
-        labels: IntArray = self._read("labels", boxes, np.int64)
-        return labels
+        return self._read("labels", boxes, np.int64)
 
     @property
     def met(self) -> BoolArray:
@@ -127,10 +127,9 @@ class BoxSet:
 
     def met_of(self, boxes: IntArray | None) -> BoolArray:
         """Return `met` for the given boxes."""
-        met: BoolArray = self._read("met", boxes, np.uint8, self.n_constant).view(bool)
-        return met
+        return self._read("met", boxes, np.uint8, self.n_constant).view(bool)
 
-    def _read(self, name: str, boxes: IntArray | None, dtype: Any, *columns: int) -> Any:
+    def _read(self, name: str, boxes: IntArray | None, dtype: Any, *columns: int) -> NDArray[Any]:
         if boxes is not None:
             boxes = np.ascontiguousarray(boxes, dtype=np.int64)
         array = np.empty((self.n_nodes if boxes is None else len(boxes), *columns), dtype=dtype)
@@ -172,7 +171,7 @@ class BoxSet:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> BoxSet:
+    def from_state(cls, state: dict[str, Any]) -> NetworkBoxes:
         """Return the boxes of a saved state, after checking that it can be one."""
         weights = saved_array(state, "weights", np.float64, None, None, low=0, high=1)
         n_learnt = saved_whole(state, "n_learnt", 1, MAX_COUNT) if "n_learnt" in state else None
@@ -199,13 +198,13 @@ class BoxSet:
         self.__dict__.update(vars(self.from_state(state)))
 
 
-class BoxDraft(BoxSet):
+class BoxDraft(NetworkBoxes):
     """Boxes that learn. Nobody else has them until they are published."""
 
-    def published(self) -> BoxSet:
+    def published(self) -> NetworkBoxes:
         """Return the boxes, which learn no more."""
         self.backend_boxes.publish()
-        return BoxSet(self.backend_boxes, self.n_nodes_stage1, self.n_learnt, self.vigilance)
+        return NetworkBoxes(self.backend_boxes, self.n_nodes_stage1, self.n_learnt, self.vigilance)
 
     def add_classes(self, n_classes: int) -> None:
         """Make room for the counts of further classes."""
@@ -229,13 +228,7 @@ class BoxDraft(BoxSet):
         measured: Any,
         stop: Any,
     ) -> IntArray | None:
-        """Learn coded samples in their order, and write the result of each into `learnt`; see `Network.learned`.
-
-        Returns
-        -------
-        array of length n_nodes, or None
-            The index now of each box that there was; None where no boxes were joined.
-        """
+        """Learn coded samples in order, write results into `learnt`, and return new box indices if any were joined."""
         into, n_learnt, limit = None, 0, params.max_nodes
         while True:
             n_before, first = self.n_nodes, n_learnt
@@ -270,8 +263,24 @@ class BoxDraft(BoxSet):
         return into
 
     def make_room(self, params: LearningParams, learnt: LearnResult, stop: Any) -> IntArray:
-        """Join boxes until there is room for new ones, and return the index now of each box that there was."""
-        joined = with_room(self.weights, self.labels, params, min(params.vigilance, self.vigilance), stop)
+        """Join boxes until an eighth of `max_nodes` is free, and return the index now of each box that there was.
+
+        With one-to-one mapping, boxes of unlike classes stay apart.
+        """
+        limit = params.max_nodes or 0
+        joined = join_boxes(
+            self.weights,
+            self.labels if params.one_to_one else None,
+            vigilance=min(params.vigilance, self.vigilance),
+            max_boxes=limit - max(1, limit // FREE),
+            stop=stop,
+        )
+        if len(joined.weights) >= limit:
+            raise ValueError(
+                f"max_nodes={limit} is too low: with one-to-one mapping a box serves one class, so that each of the "
+                f"{len(set(self.labels.tolist()) - {-1})} classes needs a box of its own, and a new sample needs room "
+                f"for one more. Set max_nodes to at least {len(joined.weights) + 1}, or to None for no limit."
+            )
         self.join(joined)
         learnt.rename(joined.into)
         return joined.into
@@ -298,15 +307,7 @@ class BoxDraft(BoxSet):
         return int(self.backend_boxes.add())
 
     def meet(self, winners: IntArray, values: BoolArray) -> None:
-        """Take down which constant features have a value in the samples that boxes have learnt.
-
-        Parameters
-        ----------
-        winners : array of length n_samples
-            The box that has learnt each sample.
-        values : array of shape (n_samples, n_constant)
-            Whether the sample has a value.
-        """
+        """Take down which constant features have values in samples, given the box that has learnt each sample."""
         self.backend_boxes.meet(np.ascontiguousarray(winners), np.ascontiguousarray(values).view(np.uint8))
 
     def start_to_fade(self) -> None:
@@ -315,13 +316,7 @@ class BoxDraft(BoxSet):
             self.n_learnt = self.n_samples
 
     def fade(self, factor: float) -> IntArray | None:
-        """Multiply supports and counts, and drop the boxes of too little support.
-
-        Returns
-        -------
-        array of length n_nodes, or None
-            The index now of each box that there was, -1 where it was dropped; None where none was.
-        """
+        """Multiply supports and counts, drop boxes of too little support, and return new box indices if any were."""
         if self.backend_boxes.fade(factor) >= LEAST_SUPPORT:
             return None
         kept = self.support >= LEAST_SUPPORT
@@ -348,19 +343,11 @@ def runs(flags: BoolArray) -> Iterator[tuple[slice, bool]]:
         yield slice(start, stop), bool(flags[start])
 
 
-CELL_SIZE = 128  # boxes that are compared with each other
-
-
 class Joined(NamedTuple):
     """Boxes after some of them have been joined.
 
-    Attributes
-    ----------
-    into : array of int of length n_boxes
-        The number of the box that each of the former boxes is part of now. Boxes are in the order of their first part.
-    weights : array of shape (n_joined, 2 * n_features)
-    vigilance : float
-        The vigilance that every union reaches: the one given, or the lowest that was needed.
+    `into` has the number of the box that each former box is part of now, in the order of their first part; `vigilance`
+    is what every union reaches: the one given, or the lowest that was needed.
     """
 
     into: IntArray
@@ -402,7 +389,7 @@ def join_boxes(
     max_boxes : int or None
         At least 1.
     cell_size : int
-        How many boxes a cell has at most. It grows where that is needed to reach `max_boxes`.
+        The most boxes in a cell. It grows where that is needed to reach `max_boxes`.
     stop : array of one uint8, or None
         A flag by which another thread stops the work.
     """
@@ -423,34 +410,3 @@ def join_boxes(
     if stop[0]:
         raise StoppedError
     return Joined(into, joined[:n_joined].copy(), float(needed[0]))
-
-
-FREE = 8  # one in so many is free after boxes have been joined
-
-
-def with_room(weights: FloatArray, labels: IntArray, params: LearningParams, vigilance: float, stop: Any) -> Joined:
-    """Return boxes after enough of them have been joined that an eighth of `max_nodes` is free.
-
-    Parameters
-    ----------
-    weights : array of shape (n_boxes, 2 * n_features)
-    labels : array of length n_boxes
-        The class of each box, -1 where it has none: with one-to-one mapping, boxes of unlike classes stay apart.
-    params : LearningParams
-        With a limit.
-    vigilance : float
-        The one in use so far.
-    stop : array of one uint8
-        A flag by which another thread stops the work.
-    """
-    limit = params.max_nodes
-    assert limit is not None
-    keys = labels if params.one_to_one else None
-    joined = join_boxes(weights, keys, vigilance=vigilance, max_boxes=limit - max(1, limit // FREE), stop=stop)
-    if len(joined.weights) >= limit:
-        raise ValueError(
-            f"max_nodes={limit} is too low: with one-to-one mapping a box serves one class, so that each of the "
-            f"{len(set(labels.tolist()) - {-1})} classes needs a box of its own, and a new sample needs room for one "
-            f"more. Set max_nodes to at least {len(joined.weights) + 1}, or to None for no limit."
-        )
-    return joined

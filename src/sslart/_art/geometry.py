@@ -13,28 +13,13 @@ from sslart._utils.arrays import BoolArray, FloatArray
 
 
 def gaps(samples: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return the distance of each value from its side of the box; 0 inside it, and on sides without evidence.
-
-    Parameters
-    ----------
-    samples, lower, upper : arrays that broadcast to one shape
-    """
+    """Return the distance of each value from its side of the box; 0 inside it, and on sides without evidence."""
     outside = np.fmax(np.maximum(lower - samples, samples - upper), 0.0)
     return np.where(lower <= upper, outside, 0.0)
 
 
 def distances(samples: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return the L1 distance of each sample (row) to each box (column).
-
-    Parameters
-    ----------
-    samples : array of shape (n_samples, n_features)
-    lower, upper : arrays of shape (n_boxes, n_features)
-
-    Returns
-    -------
-    array of shape (n_samples, n_boxes)
-    """
+    """Return the L1 distance of each sample (row) to each box (column)."""
     total = np.zeros((len(samples), len(lower)))
     for values, low, high in zip(samples.T, lower.T, upper.T, strict=True):
         total += gaps(values[:, None], low, high)
@@ -55,13 +40,7 @@ def choice_and_match(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the choice T = |A ∧ W| / (α + |W|) and the match |A ∧ W| / |A| of each sample with its box.
 
-    A sample without a value matches every box.
-
-    Parameters
-    ----------
-    samples, lower, upper : arrays of shape (n_samples, n_features)
-    choice : float
-        α.
+    All have the shape (n_samples, n_features). A sample without a value matches every box.
     """
     present = ~np.isnan(samples)
     values = np.where(present, samples, 0.0)

@@ -83,7 +83,7 @@ class Fits:
         return self if not len(self.boxes) else Fits(self.boxes[rows], self.familiarity[rows], self.extents[rows])
 
     def renamed(self, into: IntArray | None) -> Fits:
-        """Return the fits after boxes have been dropped or joined: see `renaming.renamed`."""
+        """Return the fits after boxes have been dropped or joined: see `renamed`."""
         return self if into is None else Fits(renamed(self.boxes, into, DROPPED), self.familiarity, self.extents)
 
     def arguments(self, wanted: Any) -> dict[str, Any]:
@@ -109,16 +109,15 @@ class LearnResult:
     Attributes
     ----------
     nodes : array
-        The node that learnt it, by its index now; -1 where it has been dropped since.
+        The box that learnt it, by its index now; -1 where it has been dropped since.
     predicted : array
         The class predicted before, -1 for none; empty where nothing was predicted.
     fits : Fits
-        Its fit then.
     gaps : array
         How far it lay from the first box that vigilance admits, by the mean of its features in the unit cube; NaN where
         there was no such box. Empty where that was not measured.
     into : array or None
-        The index now of each node that there was before, -1 where it was dropped; None where no index has changed.
+        The index now of each box that there was before, -1 where it was dropped; None where no index has changed.
     """
 
     nodes: IntArray
@@ -136,7 +135,7 @@ class LearnResult:
         return LearnResult(self.nodes[rows], predicted, self.fits.of(rows), gaps, self.into)
 
     def renamed(self, into: IntArray | None) -> LearnResult:
-        """Return the same results after boxes have been dropped or joined: see `renaming.renamed`."""
+        """Return the same results after boxes have been dropped or joined: see `renamed`."""
         if into is None:
             return self
         nodes, fits, both_into = renamed(self.nodes, into), self.fits.renamed(into), both(self.into, into)
@@ -179,13 +178,7 @@ LEAST_SUPPORT = 1 / 16  # a box with less is dropped: that of one sample, after 
 
 @dataclass(frozen=True)
 class Fading:
-    """Exponential decay of supports and counts, applied once per period.
-
-    Parameters
-    ----------
-    half_life : float
-        After how many samples a sample counts half; at least 1.
-    """
+    """Exponential decay of supports and counts, by half after each half-life (at least 1), applied once per period."""
 
     half_life: float
 
@@ -207,16 +200,7 @@ class Fading:
 def pieces(rows: slice, fading: Fading | None, n_before: int | None) -> Iterator[tuple[slice, bool]]:
     """Cut rows where supports and counts fade; yield each piece, and whether they fade after it.
 
-    The number of samples learnt is read once, so that it may grow meanwhile.
-
-    Parameters
-    ----------
-    rows : slice
-        Of the samples to learn next.
-    fading : Fading or None
-        None: nothing fades.
-    n_before : int or None
-        How many samples have been learnt before; None: they are not counted, and nothing fades.
+    `n_before`: number of samples learnt before, read once, so that it may grow meanwhile. None: nothing fades.
     """
     if fading is None or n_before is None:
         yield rows, False
@@ -236,13 +220,8 @@ DROPPED = -2  # in a record of how well samples fitted, where -1 is a sample tha
 def renamed(boxes: IntArray, into: IntArray | None, dropped: int = NO_BOX) -> IntArray:
     """Return box indices after a change; negative ones are unchanged.
 
-    Parameters
-    ----------
-    boxes : array
-    into : array or None
-        The index after the change of each box that there was before, -1 where it was dropped. None: no change.
-    dropped : int
-        What stands for a box that was dropped.
+    `into` has the new index of each box that there was before, -1 where it was dropped: `dropped` stands for these.
+    None: no change.
     """
     if into is None:
         return boxes

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from sslart._art.backend import backend, encode, row_factors
-from sslart._art.boxes import BoxDraft, BoxSet, runs
+from sslart._art.boxes import BoxDraft, NetworkBoxes, runs
 from sslart._art.learning import NO_FITS, Fading, Fits, LearningParams, LearnResult, as_flags, both, pieces, renamed
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
@@ -23,10 +23,7 @@ Made = TypeVar("Made")
 
 
 class RowLearnt(NamedTuple):
-    """A network after it has learnt one row, with the result of that row: see `LearnResult`.
-
-    `fit` is the box of highest choice, its match and the sum of its sides; None where it was not measured.
-    """
+    """A network after it has learnt one row, and the result; `fit`: best box, its match and extent, or None."""
 
     network: Network
     node: int
@@ -37,18 +34,7 @@ class RowLearnt(NamedTuple):
 
 
 class Coded(NamedTuple):
-    """Samples and their coded values.
-
-    Attributes
-    ----------
-    table : Table
-    matrix : array of shape (n_samples, n_features)
-        In the user's units, a column for each coded feature.
-    values : array of shape (n_samples, n_features)
-        In the unit cube, NaN where missing.
-    is_beyond : bool
-        Whether a value lies beyond the range of its feature.
-    """
+    """Samples, a column for each coded feature in the user's units and in the unit cube, and if any lies beyond."""
 
     table: Table
     matrix: FloatArray
@@ -57,18 +43,11 @@ class Coded(NamedTuple):
 
 
 class Network:
-    """An encoder and the boxes learnt in it. Immutable: learning makes another one.
+    """An encoder and the boxes learnt in it. Immutable: learning makes another one."""
 
-    Parameters
-    ----------
-    encoder : Encoder
-    nodes : BoxSet or None
-        None: no box has been learnt yet.
-    """
-
-    def __init__(self, encoder: Encoder, nodes: BoxSet | None = None) -> None:
+    def __init__(self, encoder: Encoder, nodes: NetworkBoxes | None = None) -> None:
         self.encoder = encoder
-        self.nodes = BoxSet.none(len(encoder.features), len(encoder.constant)) if nodes is None else nodes
+        self.nodes = NetworkBoxes.none(len(encoder.features), len(encoder.constant)) if nodes is None else nodes
         self._made = Cache()
 
     def get_or_compute(self, key: Any, make: Callable[[], Made]) -> Made:
@@ -123,57 +102,47 @@ class Network:
         fits = NO_FITS if measured is None else Fits.none(len(table))
         learnt = LearnResult(np.full(len(table), -1), predicted, fits, np.full(len(table), np.nan))
         how = {"predict_depth": predict_depth, "stop": stop_flag() if stop is None else stop}
-        if params.half_life is None and not widen:
-            wanted = as_flags(measured, slice(None))
-            into = draft.learn(
-                coded, targets, params, learnt, predict_by_first=predict_by_first, measured=wanted, **how
-            )
-            if encoder.constant:
-                draft.meet(learnt.nodes, encoder.has_constants(table))
-            learnt = learnt if into is None else replace(learnt, into=into)
-        else:
-            segments = list(encoder.segments(table)) if widen else [(slice(0, len(table)), encoder)]
-            fading = None if params.half_life is None else Fading(params.half_life)
-            if fading is not None:
-                draft.start_to_fade()
-            parts: list[LearnResult] = []
-            for rows, wider in segments:
-                first = slice(rows.start, rows.start + 1)
-                beyond_range = None
-                if wider is not encoder:
-                    if measured is not None and measured[rows.start] and draft.n_nodes:
-                        beyond_range = Network(encoder, draft)._fit(table[first], params.choice)
-                    draft.recode(encoder, wider)
-                    encoder = wider
-                own = Network(encoder, draft)
-                coded_rows = own._encode(table[rows])[0] if widen else coded
-                whole = [(slice(0, len(coded_rows)), False)]
-                for part, is_empty in runs(own.empty(coded_rows)) if encoder.constant else whole:
-                    for piece, fades in pieces(part, fading, draft.n_learnt):
-                        at = slice(rows.start + piece.start, rows.start + piece.stop)
-                        here = learnt.of(at)
-                        if is_empty:
-                            into = learn_empty(draft, targets[at], params, here, **how)
-                        else:
-                            into = draft.learn(
-                                coded_rows[piece],
-                                targets[at],
-                                params,
-                                here,
-                                predict_by_first=predict_by_first,
-                                measured=as_flags(measured, at),
-                                **how,
-                            )
-                        if encoder.constant:
-                            draft.meet(here.nodes, encoder.has_constants(table[at]))
-                        if beyond_range is not None and at.start == rows.start:
-                            box, fits.familiarity[at.start], fits.extents[at.start] = beyond_range
-                            fits.boxes[at.start] = renamed(np.array([box]), into)[0]
-                        here = here if into is None else replace(here, into=into)
-                        faded = draft.fade(fading.factor) if fades and fading is not None else None
-                        parts.append(here.renamed(faded))
-            learnt = LearnResult.joined(parts)
-        return Network(encoder, draft.published()), learnt
+        segments = list(encoder.segments(table)) if widen else [(slice(0, len(table)), encoder)]
+        fading = None if params.half_life is None else Fading(params.half_life)
+        if fading is not None:
+            draft.start_to_fade()
+        parts: list[LearnResult] = []
+        for rows, wider in segments:
+            beyond_range = None
+            if wider is not encoder:
+                if measured is not None and measured[rows.start] and draft.n_nodes:
+                    first = table[rows.start : rows.start + 1]
+                    beyond_range = Network(encoder, draft)._fit(first, params.choice)
+                draft.recode(encoder, wider)
+                encoder = wider
+            own = Network(encoder, draft)
+            coded_rows = own._encode(table[rows])[0] if widen else coded
+            whole = [(slice(0, len(coded_rows)), False)]
+            for part, is_empty in runs(own.empty(coded_rows)) if encoder.constant else whole:
+                for piece, fades in pieces(part, fading, draft.n_learnt):
+                    at = slice(rows.start + piece.start, rows.start + piece.stop)
+                    here = learnt.of(at)
+                    if is_empty:
+                        into = learn_empty(draft, targets[at], params, here, **how)
+                    else:
+                        into = draft.learn(
+                            coded_rows[piece],
+                            targets[at],
+                            params,
+                            here,
+                            predict_by_first=predict_by_first,
+                            measured=as_flags(measured, at),
+                            **how,
+                        )
+                    if encoder.constant:
+                        draft.meet(here.nodes, encoder.has_constants(table[at]))
+                    if beyond_range is not None and at.start == rows.start:
+                        box, fits.familiarity[at.start], fits.extents[at.start] = beyond_range
+                        fits.boxes[at.start] = renamed(np.array([box]), into)[0]
+                    here = here if into is None else replace(here, into=into)
+                    faded = draft.fade(fading.factor) if fades and fading is not None else None
+                    parts.append(here.renamed(faded))
+        return Network(encoder, draft.published()), LearnResult.joined(parts)
 
     def row_learned(
         self,
@@ -184,22 +153,11 @@ class Network:
         predicts: bool = False,
         measure_below: int | None = None,
     ) -> RowLearnt | None:
-        """Learn one numeric row in a single call of the kernel; return the new network and the result of the row.
+        """Learn one unchecked numeric row in a single call of the kernel; return the new network and the result.
 
-        None where the row has to be learnt as others are: see `learned`.
-
-        Parameters
-        ----------
-        values : array of shape (1, n_columns)
-            Not checked yet.
-        target : int
-            Class code, -1 where unlabelled.
-        params : LearningParams
-        predicts : bool
-            Whether the class is predicted first, where there is a label: by the first box that passes vigilance, if it
-            has a label.
-        measure_below : int or None
-            The fit is measured where the key of the row is lower; None: in any case.
+        None where the row has to be learnt as others are: see `learned`. With `predicts`, the class of a labelled row
+        is predicted first: by the first box that passes vigilance, if it has a label. The fit is measured where the
+        key of the row is lower than `measure_below`; None: in any case.
         """
         encoder, nodes = self.encoder, self.nodes
         boxes, columns = nodes.backend_boxes, encoder.numeric_columns
@@ -239,7 +197,7 @@ class Network:
             return None
         after, box, predicted, gap, key, fit = learnt
         is_new = target == UNLABELLED and after.n_boxes > boxes.n_boxes
-        network = Network(encoder, BoxSet(after, nodes.n_nodes_stage1 + is_new, n_learnt, nodes.vigilance))
+        network = Network(encoder, NetworkBoxes(after, nodes.n_nodes_stage1 + is_new, n_learnt, nodes.vigilance))
         return RowLearnt(network, box, predicted, gap, key, fit)
 
     def empty(self, coded: FloatArray) -> BoolArray:
@@ -288,17 +246,16 @@ class Network:
         choice : float
             α.
         depth : int
-            How many nodes to name: T.
+            How many boxes to name: T.
         labelled_only : bool
-            Whether to pass over nodes without a label.
+            Whether to pass over boxes without a label.
         n_jobs : int or None
             How many threads share the samples.
 
         Returns
         -------
-        nodes : array of shape (n_samples, depth)
-            -1 where there are no more nodes.
-        matches : array of shape (n_samples, depth)
+        tuple of two arrays of shape (n_samples, depth)
+            -1 in place of a box where there are no more.
         """
         samples = self.encode(table)
         self.check_known_features(samples)
@@ -314,10 +271,7 @@ class Network:
         labels: IntArray | None = None,
         n_jobs: int | None = None,
     ) -> tuple[IntArray, FloatArray]:
-        """Rank the boxes for samples that are coded already: see `rank`.
-
-        `labels`, one per node, -1 for none, take the place of those of the nodes.
-        """
+        """Rank the boxes for coded samples: see `rank`. `labels`, -1 for none, take the place of those of the boxes."""
         own = self.nodes
         depth = min(depth, own.n_nodes)
         nodes = np.empty((len(samples), depth), dtype=np.int64)
@@ -375,24 +329,15 @@ class Network:
         return familiarity
 
     def with_columns(self, is_category: Sequence[bool], bounds: tuple[FloatArray, FloatArray] | None) -> Network:
-        """Return a copy with further columns, as if their values had been missing in all samples learnt so far.
-
-        `bounds`: of all columns, new ones included.
-        """
+        """Return a copy with further columns, as if missing in all samples so far; `bounds`: of all columns."""
         encoder, draft = self.encoder.with_columns(is_category, bounds), self.nodes.draft()
         draft.recode(self.encoder, encoder)
         return Network(encoder, draft.published())
 
-    def boxes_in_units_of(self, boxes: IntArray) -> FloatArray:
-        """Return the corners of some boxes in the user's units side by side; NaN where no sample has reached a side."""
+    def boxes_in_units(self, boxes: IntArray | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return the corners of some boxes in the user's units; NaN on sides that no sample has reached."""
         weights, n_features = self.nodes.weights_of(boxes), self.nodes.n_features
         lower, upper = weights[:, :n_features], 1.0 - weights[:, n_features:]
-        sides = [np.where(lower <= upper, self.encoder.decode(side), np.nan) for side in (lower, upper)]
-        return np.hstack(sides)
-
-    def boxes_in_units(self) -> tuple[FloatArray, FloatArray]:
-        """Return the corners of the boxes in the user's units; NaN on a side that no sample has reached yet."""
-        lower, upper = self.nodes.boxes()
         reached = lower <= upper
         return (
             np.where(reached, self.encoder.decode(lower), np.nan),
@@ -407,7 +352,7 @@ class Network:
     def from_state(cls, state: dict[str, Any], n_columns: int) -> Network:
         """Return the network of a saved state, after checking that it can be one."""
         encoder = Encoder.from_state(state, n_columns)
-        nodes = BoxSet.from_state(state["nodes"])
+        nodes = NetworkBoxes.from_state(state["nodes"])
         if nodes.n_features != len(encoder.features) or nodes.n_constant != len(encoder.constant):
             raise ValueError("the encoder of the model does not fit its boxes")
         lower, upper = nodes.boxes()
@@ -426,12 +371,9 @@ def learn_empty(
     predict_depth: int | None,
     stop: Any,
 ) -> IntArray | None:
-    """Learn such samples; see `Network.learn`.
+    """Learn samples in which no varying feature has a value: they match every box equally, so the first box wins.
 
-    Returns
-    -------
-    array of length n_nodes, or None
-        The index now of each node that there was; None where no nodes were joined.
+    Returns new box indices where boxes were joined; see `BoxDraft.learn`.
     """
     into, limit = None, params.max_nodes
     for row, target in enumerate(targets.tolist()):

@@ -80,16 +80,7 @@ class FitRecords:
 
 
 class Measured(NamedTuple):
-    """The fits of the samples that a network has learnt in one call, all in the order in which they were learnt.
-
-    Attributes
-    ----------
-    keys : array of uint64
-    fits : Fits
-        Before the samples were learnt.
-    into : array or None
-        The index now of each box that there was before, -1 where it was dropped; None where no index has changed.
-    """
+    """Keys and fits, before they were learnt, of the samples of one call, and new box indices if any have changed."""
 
     keys: KeyArray
     fits: Fits
@@ -112,15 +103,7 @@ def _fits_of(fit: tuple[int, float, float]) -> Fits:
 
 
 class LeftOut(NamedTuple):
-    """The fits of samples that a network has learnt in its first call, left out in turn.
-
-    Attributes
-    ----------
-    fits : Deferred
-        Keys and fits of some samples.
-    n_learnt : int
-        How many samples were learnt.
-    """
+    """Keys and fits of some of the samples that a network has learnt in its first call, left out in turn."""
 
     fits: Deferred[tuple[KeyArray, Fits]]
     n_learnt: int
@@ -142,10 +125,8 @@ class NoveltyCalibration:
         The fits of the last calls, by the members of an ensemble, and of single rows.
     n_learnt : int
         How many samples have been learnt.
-    block : int
-        Number of the present block.
-    start, end : int
-        After how many samples that block starts and ends.
+    block, start, end : int
+        Number of the present block, and after how many samples it starts and ends.
     longest : int or None
         The most samples in a block, where samples count less as they age; None: no limit.
     is_final : bool
@@ -384,16 +365,9 @@ FALSE_ALARMS = 0.05  # share of samples like the learnt ones that is flagged by 
 
 @dataclass(frozen=True, eq=False)
 class NoveltyTest:
-    """The test by which a model flags novel samples, with a stated share of false alarms.
+    """The test by which a model, of one network or more, flags novel samples, with a stated share of false alarms.
 
     The p-value of a sample is the share of samples like the learnt ones that fit the model as badly or worse.
-
-    Attributes
-    ----------
-    calibration : NoveltyCalibration
-    networks : sequence of Network
-        Of each member of the model.
-    params : LearningParams
     """
 
     calibration: NoveltyCalibration
@@ -404,11 +378,6 @@ class NoveltyTest:
     def familiarity(self) -> FloatArray:
         """Familiarities of the calibration samples, ascending."""
         return self.networks[0].get_or_compute(self.calibration, lambda: self.calibration.familiarity(self.networks))
-
-    @property
-    def min_pvalue(self) -> float:
-        """The lowest p-value that a sample can have: no sample is flagged at a lower share of false alarms."""
-        return 1.0 / (len(self.familiarity) + 1)
 
     def threshold(self, false_alarms: float = FALSE_ALARMS) -> float:
         """Return the familiarity below which samples are novel; 0 where too few samples are known to flag any."""

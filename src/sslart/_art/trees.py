@@ -26,18 +26,16 @@ class Forest:
     """A forest of decision trees as flat arrays, the nodes of one tree after those of another.
 
     A sample goes left at a node if its value of the feature is at most the threshold. Where the value is missing, both
-    children count, each by its share.
+    children count, each by its share: that of the samples learnt, of those with a value, that went left.
 
     Attributes
     ----------
     roots : array of int of length n_trees
     features : array of int of length n_nodes
         The feature that each node looks at; `LEAF` for a leaf.
-    thresholds : array of length n_nodes
+    thresholds, shares : arrays of length n_nodes
     left : array of int of length n_nodes
         The left child; the right one follows it. Of a leaf, its number.
-    shares : array of length n_nodes
-        The share of the samples learnt, of those with a value, that went left.
     values : array of shape (n_leaves, n_classes)
         The share of each class among the samples of a leaf.
     """
@@ -61,23 +59,10 @@ class Forest:
         min_weight: float,
         column_of: IntArray | None = None,
     ) -> Forest:
-        """Grow trees.
+        """Grow a tree for each seed from samples (NaN where missing) and weights of shape (n_trees, n_samples).
 
-        Parameters
-        ----------
-        samples : array of shape (n_samples, n_features)
-            NaN where missing.
-        classes : array of int of length n_samples
-        n_classes : int
-        weights : array of shape (n_trees, n_samples)
-            How much each sample counts for each tree; 0: it takes no part.
-        seeds : array of uint64 of length n_trees
-        n_tried : int
-            How many columns are tried at each node, each by one of its features, constant ones not counted.
-        min_weight : float
-            What the samples of a leaf weigh at least.
-        column_of : array of int of length n_features, or None
-            The column that each feature stands for; None: each is its own.
+        At each node `n_tried` columns are tried, each by one of its features, constant ones not counted. `column_of` is
+        the column of each feature; None: each is its own. The samples of a leaf weigh at least `min_weight`.
         """
         order = np.arange(samples.shape[1]) if column_of is None else np.argsort(column_of, kind="stable")
         sizes = np.ones_like(order) if column_of is None else np.unique(column_of, return_counts=True)[1]
@@ -110,16 +95,8 @@ class Forest:
                 stop_flag(),
             )
             n_leaves = int((features[:n] == LEAF).sum())
-            forests.append(
-                cls(
-                    roots,
-                    features[:n].copy(),
-                    thresholds[:n].copy(),
-                    left[:n].copy(),
-                    shares[:n].copy(),
-                    values[:n_leaves].copy(),
-                )
-            )
+            arrays: list[Any] = [one[:n].copy() for one in (features, thresholds, left, shares)]
+            forests.append(cls(roots, *arrays, values[:n_leaves].copy()))
         return forests[0] if len(forests) == 1 else cls.joined(forests)
 
     @classmethod

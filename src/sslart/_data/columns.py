@@ -17,6 +17,27 @@ from sslart._utils.arrays import FloatArray
 from sslart._utils.text import DateName, DatePart, list_text, printable
 from sslart._utils.validation import require
 
+PARTS = ("hour", "weekday", "month")  # of a date, as further columns
+ATTRIBUTE = "_column_plan"  # of an estimator
+
+CONSTANT, LEFT_OUT, LEAK = "constant columns", "columns left out", "likely leaks"
+TWICE, IDENTIFIER = "columns counted twice", "possible identifiers"
+MEANINGS = {  # by topic, in the order in which they are shown
+    CONSTANT: ": one value throughout, not used",
+    LEFT_OUT: "",
+    LEAK: ": check that they are known before the class is; if not, leave them out",
+    TWICE: ": leave one of each pair out",
+    IDENTIFIER: ": leave them out if they only number the samples",
+}
+TOPICS = tuple(MEANINGS)
+SHOWN_COLUMNS = 10
+
+FREE_TEXT, NAMES_SAMPLES = "free text", "identifier"
+MIN_SAMPLES = 20  # of fewer, values that all differ mean nothing
+MANY = 50  # categories of which most come once name samples
+LONG, WORDS = 40, 5  # characters and words on average
+NAMED_AS_IDS = re.compile(r"(.*[\s_.-])?(id|ids|index|idx|key|nr|no|number|row|rowid|rownames?|unnamed.*|uuid|guid)")
+
 
 def is_frame(X: Any) -> bool:
     """Return True if X has columns with types of their own."""
@@ -48,7 +69,7 @@ def values_of(X: Any, names: Sequence[str]) -> NDArray[Any] | None:
 
 
 def array_of(column: Any) -> NDArray[Any]:
-    """Return the values of a column."""
+    """Return the values of a column of a frame."""
     # the same as by NumPy, which first looks for other protocols: that takes several times as long for few rows
     return column.to_numpy() if type(column).__module__.startswith("pandas.") else np.asarray(column)
 
@@ -74,17 +95,6 @@ def is_untyped(column: Any) -> bool:
     return dtype_name(column).startswith(("object", "null"))
 
 
-CONSTANT, LEFT_OUT, LEAK, TWICE, IDENTIFIER = (
-    "constant columns",
-    "columns left out",
-    "likely leaks",
-    "columns counted twice",
-    "possible identifiers",
-)
-TOPICS = (CONSTANT, LEFT_OUT, LEAK, TWICE, IDENTIFIER)
-SHOWN_COLUMNS = 10
-
-
 @dataclass(frozen=True)
 class ColumnNote:
     """One thing to know about a column.
@@ -107,66 +117,24 @@ class ColumnNote:
         return f"{printable(self.column)} ({self.detail})" if self.detail else printable(self.column)
 
 
-_MEANING = {
-    CONSTANT: "one value throughout, not used",
-    LEFT_OUT: "",
-    LEAK: "check that they are known before the class is; if not, leave them out",
-    TWICE: "leave one of each pair out",
-    IDENTIFIER: "leave them out if they only number the samples",
-}
-
-
 def by_topic(notes: Iterable[ColumnNote]) -> dict[str, str]:
     """Return one line for each topic that there are notes on."""
     found: dict[str, list[str]] = {}
     for note in notes:
         found.setdefault(note.topic, []).append(str(note))
-    lines = {}
-    for topic in TOPICS:
-        if topic in found:
-            meaning = f": {_MEANING[topic]}" if _MEANING[topic] else ""
-            lines[topic] = list_text(found[topic], SHOWN_COLUMNS) + meaning
-    return lines
-
-
-def notes_to_state(notes: Sequence[ColumnNote]) -> list[list[str]]:
-    """Return notes as plain values, to be saved."""
-    return [[note.topic, note.column, note.detail] for note in notes]
-
-
-def notes_from_state(state: Any) -> tuple[ColumnNote, ...]:
-    """Return the notes of a saved state, after checking that they can be notes."""
-    require(type(state) is list, "the notes on columns")
-    for one in state:
-        require(type(one) is list and len(one) == 3 and all(type(part) is str for part in one), "the notes on columns")
-    notes = tuple(ColumnNote(*one) for one in state)
-    require(all(note.topic in TOPICS for note in notes), "the notes on columns")
-    return notes
-
-
-FREE_TEXT, NAMES_SAMPLES = "free text", "identifier"
-
-MIN_SAMPLES = 20  # of fewer, values that all differ mean nothing
-MANY = 50  # categories of which most come once name samples
-LONG = 40  # characters on average
-WORDS = 5  # on average
-NAMED_AS_IDS = re.compile(r"(.*[\s_.-])?(id|ids|index|idx|key|nr|no|number|row|rowid|rownames?|unnamed.*|uuid|guid)")
+    return {
+        topic: list_text(found[topic], SHOWN_COLUMNS) + meaning for topic, meaning in MEANINGS.items() if topic in found
+    }
 
 
 def kind_of_text(values: Sequence[Any]) -> str | None:
-    """Classify a text column (None where missing) that is useless as a feature.
-
-    Returns
-    -------
-    "free text", "identifier" or None
-    """
+    """Return `FREE_TEXT` or `NAMES_SAMPLES` for a column of text that is useless as a feature, else None."""
     known = [value for value in values if isinstance(value, str)]
     n_different = len(set(known))
     if len(known) < MIN_SAMPLES or n_different <= len(known) / 2:
         return None
     some = known[:1000]
-    is_long = sum(map(len, some)) > LONG * len(some) or sum(len(value.split()) for value in some) > WORDS * len(some)
-    if is_long:
+    if sum(map(len, some)) > LONG * len(some) or sum(len(value.split()) for value in some) > WORDS * len(some):
         return FREE_TEXT
     return NAMES_SAMPLES if n_different == len(known) or n_different > MANY else None
 
@@ -180,11 +148,8 @@ def numbers_samples(values: FloatArray, name: str | None) -> bool:
     some = known[:100]
     if len(known) < MIN_SAMPLES or (some != np.floor(some)).any() or len(np.unique(some)) < len(some):
         return False
-    if (known != np.floor(known)).any():
-        return False
-    ascending = np.sort(known)
-    steps = np.diff(ascending)
-    if (steps == 0).any():
+    steps = np.diff(np.sort(known))
+    if (known != np.floor(known)).any() or (steps == 0).any():
         return False
     in_order = bool((steps == 1).all()) and bool((np.diff(known) == 1).all() or (np.diff(known) == -1).all())
     return in_order or (name is not None and is_named_as_id(name))
@@ -193,9 +158,6 @@ def numbers_samples(values: FloatArray, name: str | None) -> bool:
 def is_named_as_id(name: str) -> bool:
     """Return True if the name of a column is that of an identifier.
 
-    Examples
-    --------
-    >>> from sslart._data.columns import is_named_as_id
     >>> [is_named_as_id(name) for name in ("id", "Patient ID", "customerId", "row_no", "width", "void")]
     [True, True, True, True, False, False]
     """
@@ -213,23 +175,13 @@ def texts_to_leave_out(given: list[tuple[str, Any]], columns: Sequence[NDArray[A
                 found[position] = ColumnNote(LEFT_OUT, name, kind)
     if len(found) == len(given):
         return {}
-    for name, kind in ((note.column, note.detail) for note in found.values()):
-        cure = (
-            "turn it into numbers with a vectoriser, such as TfidfVectorizer in a ColumnTransformer"
-            if kind == FREE_TEXT
-            else "give it the pandas dtype 'category'"
-        )
-        warnings.warn(
-            f"Column {name!r} is left out: {'it is free text' if kind == FREE_TEXT else 'its values name samples'}. To "
-            f"use it, {cure}.",
-            UserWarning,
-            stacklevel=5,
-        )
+    for note in found.values():
+        why, cure = "its values name samples", "give it the pandas dtype 'category'"
+        if note.detail == FREE_TEXT:
+            why = "it is free text"
+            cure = "turn it into numbers with a vectoriser, such as TfidfVectorizer in a ColumnTransformer"
+        warnings.warn(f"Column {note.column!r} is left out: {why}. To use it, {cure}.", UserWarning, stacklevel=5)
     return found
-
-
-ATTRIBUTE = "_column_plan"
-PARTS = ("hour", "weekday", "month")  # of a date, as further columns
 
 
 def with_part_names(names: Sequence[str], columns: Sequence[int]) -> list[str]:
@@ -249,7 +201,6 @@ class ColumnPlan:
     left_out : tuple of int
         The columns that are not learnt from, though they vary: identifiers and free text.
     notes : tuple of ColumnNote
-        What `fit` has found.
     day_first : tuple of int
         Of the dates, those that came as text with the day before the month, such as 31/12/2021.
     monthly : tuple of int
@@ -287,7 +238,7 @@ class ColumnPlan:
         return {
             "dates": list(self.dates),
             "left_out": list(self.left_out),
-            "notes": notes_to_state(self.notes),
+            "notes": [[note.topic, note.column, note.detail] for note in self.notes],
             "day_first": list(self.day_first),
             "monthly": list(self.monthly),
         }
@@ -306,7 +257,13 @@ class ColumnPlan:
             and set(dates).issuperset(day_first + monthly),
             "the columns",
         )
-        return cls(dates, left_out, notes_from_state(state["notes"]), day_first, monthly)
+        notes = []
+        for topic, *texts in state["notes"]:
+            require(
+                topic in TOPICS and len(texts) == 2 and all(type(one) is str for one in texts), "the notes on columns"
+            )
+            notes.append(ColumnNote(topic, *texts))
+        return cls(dates, left_out, tuple(notes), day_first, monthly)
 
 
 NO_PLAN = ColumnPlan()

@@ -6,15 +6,16 @@ Every coded value is a multiple of 2⁻³², so that all sums the model decides 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from sslart._data.ranks import RankScale
-from sslart._data.samples import Table, as_known_texts, is_category, without_columns
+from sslart._data.ranks import RankScale, RankTable
+from sslart._data.samples import Table, as_known_texts, is_category
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, column_ranges
 from sslart._utils.cache import CachesValues
 from sslart._utils.validation import require, saved_array
@@ -22,6 +23,7 @@ from sslart._utils.validation import require, saved_array
 UNKNOWN = (np.inf, -np.inf)  # range of a feature without a value
 
 Category: TypeAlias = str | bool | int | float | None
+Range: TypeAlias = tuple[float, float]
 
 
 class Feature(NamedTuple):
@@ -37,100 +39,24 @@ def numeric_features(n_columns: int) -> tuple[Feature, ...]:
     return tuple(Feature(column) for column in range(n_columns))
 
 
-def numbers_first(features: Sequence[Feature]) -> list[int]:
-    """Return the order of features: numeric ones by column, then categories in order of first appearance."""
-    return sorted(
-        range(len(features)),
-        key=lambda place: np.inf if features[place].category is not None else features[place].column,
-    )
-
-
 def constant_places(features: Sequence[Feature], lower: FloatArray, upper: FloatArray) -> BoolArray:
     """Return a mask of constant features; all False if no feature varies."""
     n_categories = Counter(feature.column for feature in features if feature.category is not None)
     varies = upper > lower
     if n_categories:
         varies = varies & [n_categories.get(feature.column) != 1 for feature in features]
-    found = ~varies & (lower <= upper)
-    return np.asarray(found & varies.any())
+    return np.asarray(~varies & (lower <= upper) & varies.any())
 
 
-def constants_in(table: Table, constant: Mapping[Feature, float]) -> FloatArray:
-    """Return for each sample and constant feature 1 for the value known so far, 0 for another, NaN where missing."""
-    shown = np.full((len(table), len(constant)), np.nan)
-    for place, ((column, category), value) in enumerate(constant.items()):
-        if category is None:
-            own = table.values[:, column]
-            shown[:, place] = np.where(np.isnan(own), np.nan, own == value)
-        elif column in table.categories:
-            shown[:, place] = [np.nan if one is None else one == category for one in table.categories[column]]
-    return shown
-
-
-def check_kinds(table: Table, categorical: frozenset[int], undecided: Container[int]) -> None:
-    """Raise a ValueError where a column is numeric that was categorical before, or the reverse, unless undecided."""
-    for column in categorical ^ frozenset(table.categories):
-        name = f"Column {(table.names[column] if table.names else column)!r}"
-        was, now = ("categorical", "numeric") if column in categorical else ("numeric", "categorical")
-        if column in undecided or (now == "numeric" and np.isnan(table.values[:, column]).all()):
-            continue
-        raise ValueError(
-            f"{name} was {was} in the data first learnt and is {now} now. Give it the same type as then: for a "
-            "categorical column, the pandas dtype 'category', or strings or booleans."
-        )
-
-
-def are_features_of(
-    features: Sequence[Feature], constant: Mapping[Feature, Any], categorical: frozenset[int], n_columns: int
-) -> bool:
-    """Return True if the features of a saved state are valid for `n_columns` columns."""
-    known = (*features, *constant)
-    columns = {feature.column for feature in known} | categorical
-    return (
-        all(type(column) is int for column in columns)
-        and len(columns) == n_columns
-        and min(columns) == 0
-        and max(columns) == n_columns - 1
-        and len(set(known)) == len(known)
-        and all((feature.category is not None) == (feature.column in categorical) for feature in known)
-        and all(is_category(feature.category) for feature in known)
-        and len({feature.column for feature in constant} - {feature.column for feature in features}) == len(constant)
-        and all(
-            type(value) is float and np.isfinite(value) and (one.category is None or value == 1)
-            for one, value in constant.items()
-        )
-    )
-
-
-def origin_and_span_of(lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _origin_and_span(lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return where each range starts and how wide it is; NaN where no value is known yet."""
     known = lower <= upper
     origin = np.where(known, lower, np.nan)
     return origin, np.where(known, upper, np.nan) - origin
 
 
-def limits_of(bounds: tuple[FloatArray, FloatArray] | None, column: int) -> tuple[float, float]:
-    """Return the user's limits of a column, where there are some."""
-    if bounds is None or np.isnan(bounds[0][column]):
-        return UNKNOWN
-    return float(bounds[0][column]), float(bounds[1][column])
-
-
-def is_range(lower: Any, upper: Any) -> bool:
-    """Return True if two values of a saved state are valid ends of a range."""
-    return type(lower) is type(upper) is float and lower <= upper and upper - lower < np.inf
-
-
 class NumericColumns(NamedTuple):
-    """The columns of an encoder without categories.
-
-    Attributes
-    ----------
-    features, constant : arrays of int
-        The column of each coded feature, and of each constant one.
-    constants : array of float
-        The values of the constant features.
-    """
+    """Columns of the coded and of the constant features of an encoder without categories, and the constant values."""
 
     features: IntArray
     constant: IntArray
@@ -164,7 +90,7 @@ class Encoder(CachesValues):
     categorical: frozenset[int]
     lower: FloatArray
     upper: FloatArray
-    undecided: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    undecided: Mapping[int, Range] = field(default_factory=dict)
     constant: Mapping[Feature, float] = field(default_factory=dict)
     ranks: RankScale | None = None
 
@@ -174,7 +100,7 @@ class Encoder(CachesValues):
         return len({feature.column for feature in (*self.features, *self.constant)} | self.categorical)
 
     @classmethod
-    def of_columns(cls, table: Table, undecided: Mapping[int, tuple[float, float]] | None = None) -> Encoder:
+    def of_columns(cls, table: Table, undecided: Mapping[int, Range] | None = None) -> Encoder:
         """Return an encoder that knows which columns there are, but neither a range nor a category yet."""
         features, undecided = numeric_features(table.values.shape[1]), undecided or {}
         categorical = frozenset(table.categories) | frozenset(undecided)
@@ -191,7 +117,7 @@ class Encoder(CachesValues):
         sample: it meets each in its turn, however it is cut.
         """
         shown = table[:1] if stream and bounds is not None else table
-        undecided = {column: limits_of(bounds, column) for column in table.untyped if not shown.has_values(column)}
+        undecided = {column: _limits(bounds, column) for column in table.untyped if not shown.has_values(column)}
         start = cls.of_columns(table, undecided)
         if not stream:
             start = start._with_new_features(table)
@@ -209,15 +135,7 @@ class Encoder(CachesValues):
         return start._with_range(lower, upper)._without_constants()
 
     def with_columns(self, is_category: Sequence[bool], bounds: tuple[FloatArray, FloatArray] | None) -> Encoder:
-        """Return the encoder with further columns, known only by the user's limits.
-
-        Parameters
-        ----------
-        is_category : sequence of bool
-            Whether each new column is categorical.
-        bounds : (lower, upper) or None
-            Limits of all columns, new ones included; NaN where they are not known.
-        """
+        """Return the encoder with further columns, known only by the user's limits of all columns (NaN: none)."""
         first = self.n_columns
         numeric = [first + place for place, category in enumerate(is_category) if not category]
         categorical = {first + place for place, category in enumerate(is_category) if category}
@@ -238,7 +156,7 @@ class Encoder(CachesValues):
 
     def _covering_all(self, table: Table) -> Encoder:
         """Return the encoder widened to a table, with the constant features among its features."""
-        wider = self._with_constants._with_new_features(table)
+        wider = self.with_constants._with_new_features(table)
         matrix = wider.matrix(table)
         lowest, highest = column_ranges(matrix)
         return wider._with_range(np.fmin(wider.lower, lowest), np.fmax(wider.upper, highest))
@@ -258,7 +176,7 @@ class Encoder(CachesValues):
         """Return the encoder with the categories of a table, and the undecided columns that have numbers in it."""
         known = set(self.features)
         numbers = [column for column in self.undecided if column not in table.categories and table.has_values(column)]
-        new: dict[Feature, tuple[float, float]] = {Feature(column): self.undecided[column] for column in numbers}
+        new: dict[Feature, Range] = {Feature(column): self.undecided[column] for column in numbers}
         for column, values in table.categories.items():
             new.update(
                 (Feature(column, value), (0.0, 1.0))
@@ -272,7 +190,7 @@ class Encoder(CachesValues):
         categorical = self.categorical.difference(numbers)
         return replace(self, categorical=categorical, undecided=undecided)._with_features(new)
 
-    def _with_features(self, new: Mapping[Feature, tuple[float, float]]) -> Encoder:
+    def _with_features(self, new: Mapping[Feature, Range]) -> Encoder:
         """Return the encoder with further features and their ranges."""
         if not new:
             return self
@@ -284,7 +202,11 @@ class Encoder(CachesValues):
             lower=np.concatenate([self.lower, lower]),
             upper=np.concatenate([self.upper, upper]),
         )
-        return wider._taking(numbers_first(features))
+        return wider._taking(  # numbers by column, then categories in order of first appearance
+            sorted(
+                range(len(features)), key=lambda at: np.inf if features[at].category is not None else features[at][0]
+            )
+        )
 
     def _taking(self, places: Sequence[int]) -> Encoder:
         """Return the encoder with some of the features, in another order."""
@@ -297,7 +219,7 @@ class Encoder(CachesValues):
         )
 
     @property
-    def _with_constants(self) -> Encoder:
+    def with_constants(self) -> Encoder:
         """The encoder with the constant features among its features."""
         return self._whole if self.constant else self
 
@@ -318,9 +240,16 @@ class Encoder(CachesValues):
         return replace(self._taking(np.flatnonzero(~aside).tolist()), constant=constant)
 
     def check(self, table: Table) -> None:
-        """Raise a ValueError where a column is numeric that was categorical before, or the reverse."""
-        if self.categorical or table.categories:
-            check_kinds(table, self.categorical, self.undecided)
+        """Raise a ValueError where a column is numeric that was categorical before, or the reverse,."""
+        for column in self.categorical ^ frozenset(table.categories) if self.categorical or table.categories else ():
+            name = f"Column {(table.names[column] if table.names else column)!r}"
+            was, now = ("categorical", "numeric") if column in self.categorical else ("numeric", "categorical")
+            if column in self.undecided or (now == "numeric" and np.isnan(table.values[:, column]).all()):
+                continue
+            raise ValueError(
+                f"{name} was {was} in the data first learnt and is {now} now. Give it the same type as then: for a "
+                "categorical column, the pandas dtype 'category', or strings or booleans."
+            )
 
     @cached_property
     def is_plain(self) -> bool:
@@ -348,7 +277,7 @@ class Encoder(CachesValues):
 
     def range_of(self, column: int) -> tuple[float, float]:
         """Return the range of a numeric column; (inf, -inf) where it has no value yet."""
-        whole = self._with_constants
+        whole = self.with_constants
         place = whole.features.index(Feature(column))
         return whole.lower.item(place), whole.upper.item(place)
 
@@ -372,12 +301,13 @@ class Encoder(CachesValues):
                 positions[column][category] = position
         for column, of_category in positions.items():
             values = table.categories[column]
-            found = np.array([of_category.get(value, -1) for value in values], dtype=np.int64)
+            place_of: dict[Any, int] = {**of_category, None: -2}
+            found = np.fromiter(map(place_of.get, values.tolist(), repeat(-1)), np.int64, len(values))
             rows = np.flatnonzero(found >= 0)
             matrix[rows, found[rows]] = 1.0
-            missing = [row for row, value in enumerate(values) if value is None]
-            if missing:
-                matrix[np.ix_(missing, list(of_category.values()))] = np.nan
+            missing = np.flatnonzero(found == -2)
+            if len(missing):
+                matrix[np.ix_(missing, np.array([*of_category.values()], dtype=np.int64))] = np.nan
         return matrix
 
     def rows_beyond(self, matrix: FloatArray) -> BoolArray:
@@ -396,7 +326,7 @@ class Encoder(CachesValues):
 
     def decode(self, coded: FloatArray, features: slice | IntArray = slice(None)) -> FloatArray:
         """Return coded values, of all features or of some, in the user's units."""
-        lower, span = (values[features] for values in origin_and_span_of(self.lower, self.upper))
+        lower, span = (values[features] for values in _origin_and_span(self.lower, self.upper))
         # lower + span may miss upper by a rounding
         units = np.where(coded == 1.0, self.upper[features], lower + coded * span)
         if self.ranks is not None:
@@ -407,6 +337,10 @@ class Encoder(CachesValues):
     def on_scale(self, matrix: FloatArray, features: IntArray | None = None) -> FloatArray:
         """Return values of all features or of some, in the user's units, on their scales: positions where by rank."""
         return matrix if self.ranks is None else self.ranks.positions(matrix, features)
+
+    def scale_of(self, place: int) -> RankTable | None:
+        """Return the table of a coded feature that is scaled by rank."""
+        return None if self.ranks is None else self.ranks.tables.get(place)
 
     @cached_property
     def ends(self) -> tuple[FloatArray, FloatArray]:
@@ -423,7 +357,7 @@ class Encoder(CachesValues):
 
     def origin_and_span(self) -> tuple[FloatArray, FloatArray]:
         """Return where each feature starts on its scale and how far it reaches; NaN where no value is known yet."""
-        return origin_and_span_of(*self.ends)
+        return _origin_and_span(*self.ends)
 
     def segments(self, table: Table) -> Iterator[tuple[slice, Encoder]]:
         """Cut a table where a sample reaches beyond the encoder; yield each segment with the encoder that holds it.
@@ -445,26 +379,40 @@ class Encoder(CachesValues):
         """Return True if a table has no new category, no newly decided column, and no new value of a constant."""
         if not (self.constant or self.undecided or table.categories):
             return True
-        known = self._with_constants
+        known = self.with_constants
         if known._with_new_features(table) is not known:
             return False
-        return not (constants_in(table, self.constant) == 0).any()
+        return not (self._constants_in(table) == 0).any()
+
+    def _constants_in(self, table: Table) -> FloatArray:
+        """Return for each sample and constant feature 1 for the known value, 0 for another, NaN where missing."""
+        shown = np.full((len(table), len(self.constant)), np.nan)
+        for place, ((column, category), value) in enumerate(self.constant.items()):
+            if category is None:
+                own = table.values[:, column]
+                shown[:, place] = np.where(np.isnan(own), np.nan, own == value)
+            elif column in table.categories:
+                shown[:, place] = [np.nan if one is None else one == category for one in table.categories[column]]
+        return shown
 
     def has_constants(self, table: Table) -> BoolArray:
         """Return for each sample and constant feature whether the sample has a value there."""
-        return ~np.isnan(constants_in(table, self.constant))
+        return ~np.isnan(self._constants_in(table))
 
     def n_off_constants(self, table: Table) -> IntArray:
         """Return in how many of the constant features each sample has another value than all learnt so far."""
-        return np.asarray((constants_in(table, self.constant) == 0).sum(axis=1))
+        return np.asarray((self._constants_in(table) == 0).sum(axis=1))
 
     def varying(self, table: Table) -> Table:
         """Return a table without the columns that have no feature, so that they change nothing."""
-        columns = frozenset(range(table.values.shape[1])).difference(feature.column for feature in self.features)
-        return without_columns(table, columns) if columns else table
+        kept = sorted({feature.column for feature in self.features})
+        if len(kept) == table.values.shape[1]:
+            return table
+        categories = {new: table.categories[old] for new, old in enumerate(kept) if old in table.categories}
+        return Table(table.values[:, kept], categories)
 
     def _rows_that_widen(self, table: Table) -> set[int]:
-        before = self._with_constants
+        before = self.with_constants
         full = before._with_new_features(table)
         rows = {table.first_row_with(*feature) for feature in set(full.features).difference(before.features)}
         matrix = full.matrix(table)
@@ -501,7 +449,22 @@ class Encoder(CachesValues):
         features = tuple(Feature(*feature) for feature in state["features"])
         categorical = frozenset(state["categorical"])
         constant = {Feature(*feature): value for *feature, value in state.get("constant", [])}
-        if not are_features_of(features, constant, categorical, n_columns):
+        known_features = (*features, *constant)
+        columns = {feature.column for feature in known_features} | categorical
+        fits = (
+            all(type(column) is int for column in columns)
+            and columns == set(range(n_columns))
+            and n_columns > 0
+            and len(set(known_features)) == len(known_features)
+            and all((feature.category is not None) == (feature.column in categorical) for feature in known_features)
+            and all(is_category(feature.category) for feature in known_features)
+            and len({one.column for one in constant} - {one.column for one in features}) == len(constant)
+            and all(
+                type(value) is float and np.isfinite(value) and (one.category is None or value == 1)
+                for one, value in constant.items()
+            )
+        )
+        if not fits:
             raise ValueError("the features of the model are not features of its columns")
         lower, upper = (saved_array(state, name, np.float64, len(features)) for name in ("lower", "upper"))
         indicator = np.array([feature.category is not None for feature in features], dtype=bool)
@@ -511,8 +474,19 @@ class Encoder(CachesValues):
         undecided = {int(column): tuple(limits) for column, limits in state.get("undecided", {}).items()}
         decided = {feature.column for feature in (*features, *constant)}
         require(undecided.keys() <= categorical - decided, "the columns")
-        require(all(limits == UNKNOWN or is_range(*limits) for limits in undecided.values()), "the ranges")
+        require(all(limits == UNKNOWN or _is_range(*limits) for limits in undecided.values()), "the ranges")
         ranks = None
         if "ranks" in state:
             ranks = RankScale.from_state(state["ranks"], lower, upper, indicator)
         return cls(features, categorical, lower, upper, undecided, constant, ranks)
+
+
+def _limits(bounds: tuple[FloatArray, FloatArray] | None, column: int) -> Range:
+    """Return the user's limits of a column, where there are some."""
+    if bounds is None or np.isnan(bounds[0][column]):
+        return UNKNOWN
+    return float(bounds[0][column]), float(bounds[1][column])
+
+
+def _is_range(lower: Any, upper: Any) -> bool:
+    return type(lower) is type(upper) is float and lower <= upper and upper - lower < np.inf

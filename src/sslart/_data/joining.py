@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sslart._data.columns import TOPICS, ColumnPlan
-from sslart._data.encoder import UNKNOWN, Category, Encoder, Feature, constant_places
+from sslart._data.encoder import UNKNOWN, Encoder, Feature, Range, constant_places
 from sslart._data.ranks import RankScale, RankTable, same_scale, thinned
 from sslart._data.samples import Table
 from sslart._utils.arrays import FloatArray
@@ -27,19 +27,7 @@ def categories_of(table: Table, column: int) -> Any:
 
 
 def joined_plan(plans: Sequence[ColumnPlan], names: Sequence[str]) -> ColumnPlan:
-    """Return the plan of columns for the data of several models, the same in every order of them.
-
-    Parameters
-    ----------
-    plans : sequence of ColumnPlan
-    names : sequence of str
-        Names of the columns that the user gave.
-
-    Raises
-    ------
-    ValueError
-        If a column is read in one way by some models and in another by others.
-    """
+    """Return the plan of columns for the data of several models; ValueError where they read a column differently."""
     for what, cure, of_plan in (
         (
             "holds dates in one part of the data and none in another",
@@ -72,30 +60,20 @@ def joined_plan(plans: Sequence[ColumnPlan], names: Sequence[str]) -> ColumnPlan
     )
 
 
-Range = tuple[float, float]
-
-
 def joined_encoder(encoders: Sequence[Encoder], n_samples: Sequence[float], names: Sequence[str]) -> Encoder:
-    """Return an encoder for the samples of several, the same in every order of them.
+    """Return an encoder for the samples of several, each of which stands for a number of samples in scales by rank.
 
     Ranges reach from the lowest to the highest value, categories are those of all, sorted, and a feature that has shown
     one value to each encoder, but not the same to all, varies. A feature that any has scaled by rank is so.
-
-    Parameters
-    ----------
-    encoders : sequence of Encoder
-        At least one, all of the same number of columns.
-    n_samples : sequence of float
-        How many samples each stands for: its share in scales by rank.
-    names : sequence of str
-        Names of the columns, for messages.
     """
     shown = [_ranges(one) for one in encoders]
     categorical, undecided = _kinds(encoders, shown, names)
     numeric = [Feature(column) for column in range(encoders[0].n_columns) if column not in categorical]
     categories = [feature for ranges in shown for feature in ranges if feature.category is not None]
     ranges = {feature: _joined_range(shown, feature, names) for feature in numeric}
-    ranges |= dict.fromkeys(sorted(categories, key=_feature_order), (0.0, 1.0))
+    ranges |= dict.fromkeys(
+        sorted(categories, key=lambda one: (one.column, type(one.category).__name__, one.category)), (0.0, 1.0)
+    )
     scales = {feature: _joined_scale(encoders, shown, n_samples, feature) for feature in numeric}
     limits = {column: encoders[0].undecided[column] for column in sorted(undecided)}
     return _encoder(ranges, scales, categorical, limits)
@@ -106,12 +84,10 @@ def _ranges(encoder: Encoder) -> dict[Feature, Range]:
 
     A column that is undecided has the range that it has if it is numeric.
     """
-    ends = zip(encoder.lower.tolist(), encoder.upper.tolist(), strict=True)
-    ranges = {Feature(column): limits for column, limits in encoder.undecided.items()}
-    ranges |= dict(zip(encoder.features, ends, strict=True))
-    for feature, value in encoder.constant.items():
-        ranges[feature] = (0.0, 1.0) if feature.category is not None else (value, value)
-    return ranges
+    whole = encoder.with_constants
+    ends = zip(whole.lower.tolist(), whole.upper.tolist(), strict=True)
+    undecided = {Feature(column): limits for column, limits in encoder.undecided.items()}
+    return undecided | dict(zip(whole.features, ends, strict=True))
 
 
 def _kinds(
@@ -134,22 +110,15 @@ def _kinds(
     return decided | undecided, undecided
 
 
-def _feature_order(feature: Feature) -> tuple[int, str, Category]:
-    return feature.column, type(feature.category).__name__, feature.category
-
-
 def _joined_range(shown: Sequence[Mapping[Feature, Range]], feature: Feature, names: Sequence[str]) -> Range:
-    lower, upper = _wider([ranges.get(feature, UNKNOWN) for ranges in shown])
+    lowest, highest = zip(*(ranges.get(feature, UNKNOWN) for ranges in shown), strict=True)
+    lower, upper = min(lowest), max(highest)
     if lower <= upper and upper - lower == np.inf:
         raise ValueError(
             f"Column {names[feature.column]!r} spans {lower:g} to {upper:g} over all parts of the data, wider than "
             "double precision can hold: rescale it."
         )
     return lower, upper
-
-
-def _wider(ranges: Sequence[Range]) -> Range:
-    return min(lower for lower, _ in ranges), max(upper for _, upper in ranges)
 
 
 def _joined_scale(
@@ -159,14 +128,9 @@ def _joined_scale(
     for encoder, ranges, n in zip(encoders, shown, n_samples, strict=True):
         lower, upper = ranges.get(feature, UNKNOWN)
         if lower <= upper and feature.column not in encoder.undecided:
-            known.append(Shown(n, lower, upper, _scale_of(encoder, feature)))
+            place = encoder.features.index(feature) if feature in encoder.features else -1
+            known.append(Shown(n, lower, upper, encoder.scale_of(place)))
     return joined_table(known) if known else None
-
-
-def _scale_of(encoder: Encoder, feature: Feature) -> RankTable | None:
-    if encoder.ranks is None or feature not in encoder.features:
-        return None
-    return encoder.ranks.tables.get(encoder.features.index(feature))
 
 
 def _encoder(
@@ -204,32 +168,27 @@ class Shown(NamedTuple):
     upper: float
     table: RankTable | None
 
+    def order(self) -> tuple[float, float, float, bytes]:
+        """Return a key to sort by, the same in every order of the models."""
+        table = b"" if self.table is None else self.table.values.tobytes() + self.table.positions.tobytes()
+        return self.n_samples, self.lower, self.upper, table
+
 
 def joined_table(models: Sequence[Shown]) -> RankTable | None:
-    """Return the scale of a feature over the samples of several models, the same in every order; None: none has one.
+    """Return the scale of a feature over the samples of the models that know a value of it; None if none has a scale.
 
     A position is the share of all samples that lie below. Where a model has no scale by rank, its samples count as
     spread evenly over its range.
-
-    Parameters
-    ----------
-    models : sequence of Shown
-        Of the models that know a value of the feature.
     """
     if all(same_scale(one.table, models[0].table) for one in models):
         return models[0].table
-    ordered = sorted(models, key=_shown_order)
+    ordered = sorted(models, key=Shown.order)
     values = np.unique(np.concatenate([_knots(one) for one in ordered]))
     shares = sum((one.n_samples * _shares_below(one, values) for one in ordered), start=np.zeros(len(values)))
     positions = (shares - shares[0]) / (shares[-1] - shares[0])
     rises = np.append(True, np.diff(np.maximum.accumulate(positions)) > 0)
     rises &= (positions < 1.0) | (values == values[-1])
     return thinned(values[rises], positions[rises])
-
-
-def _shown_order(one: Shown) -> tuple[float, float, float, bytes]:
-    table = b"" if one.table is None else one.table.values.tobytes() + one.table.positions.tobytes()
-    return one.n_samples, one.lower, one.upper, table
 
 
 def _knots(one: Shown) -> FloatArray:

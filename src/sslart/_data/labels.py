@@ -16,17 +16,24 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from sslart._data.samples import Table, is_all, is_missing, plain_value, without_mask
+from sslart._data.samples import PLAIN_TYPES, Table, is_all, is_missing, plain_value, without_mask
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.cache import CachesValues
 
+Label = int | bool | str
+
 UNLABELLED = -1
+NO_GROUP = 0
 MAX_PRESENTATIONS = 100
+MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e100  # of a sample that counts: squares of these are numbers
+FEW = 32  # labels: to sort so few costs more than to look up each
 USUAL_KINDS = "iubfUO"  # of arrays that scikit-learn takes as they are
 NO_TRUTH = (
     "y has no labelled sample to score against: give the true classes of some samples. In cross-validation, "
     "cv=sslart.model_selection.StratifiedLabelledKFold() gives test folds of labelled samples."
 )
+_INFINITE_LABEL = "Input y contains infinity: a label is a class, or NaN where it is not known."
+_WRONG_TYPE = "Unknown label type: {}. Labels are integers, strings or booleans; -1, None or NaN mean unlabelled."
 
 
 @dataclass(frozen=True)
@@ -53,12 +60,8 @@ class Labels:
     def __getitem__(self, rows: Any) -> Labels:
         if is_all(rows, len(self.known)):
             return self
-        return Labels(
-            self.values[rows],
-            self.known[rows],
-            None if self.groups is None else self.groups[rows],
-            None if self.weights is None else self.weights[rows],
-        )
+        groups, weights = (None if one is None else one[rows] for one in (self.groups, self.weights))
+        return Labels(self.values[rows], self.known[rows], groups, weights)
 
     @property
     def presentations(self) -> IntArray | None:
@@ -86,34 +89,39 @@ class Labels:
         return bool(self._minus_one().any()) and set(np.unique(named).tolist()) == {UNLABELLED, 1}
 
 
-def read_labels(y: Any, table: Table) -> Labels:
-    """Return y as `Labels`: -1 among integers, None, NaN and pandas.NA mean unlabelled."""
+def read_labels(y: Any, n_samples: int | None = None, *, classes: ClassTable | None = None) -> Labels:
+    """Return y as `Labels`: -1 among integers, None, NaN and pandas.NA mean unlabelled.
+
+    Parameters
+    ----------
+    y : array-like
+    n_samples : int or None
+        Number of labels that there must be; None: any.
+    classes : ClassTable or None
+        Classes of the model that reads them: where -1 is one of them, it does not mean unlabelled.
+    """
     y = without_mask(y)
     array = np.asarray(y) if isinstance(getattr(y, "dtype", None), np.dtype) else _array_of_list(y)
-    if array.ndim == 1 and array.dtype.kind in USUAL_KINDS and len(array) == len(table):
+    if array.ndim == 1 and array.dtype.kind in USUAL_KINDS and n_samples in (None, len(array)):
         array = np.ascontiguousarray(array)  # nothing to check: streams bring labels one at a time
     else:
         array = column_or_1d(array, warn=True, dtype=array.dtype)
-        check_consistent_length(table.values, array)
+        if n_samples is not None:
+            check_consistent_length(range(n_samples), array)
+    known = np.ones(len(array), dtype=bool)
     if array.dtype == object:
         array, known = _read_objects(array)
     elif array.dtype.kind == "f":
         array, known = _read_floats(array)
-    elif array.dtype.kind == "i":
-        return Labels(array, np.asarray(array != UNLABELLED))
-    else:
-        known = np.ones(len(array), dtype=bool)
-    if array.dtype.kind == "u":
+    elif array.dtype.kind == "u":
         array = _integers(array.tolist())
         return Labels(array, known)
     if array.dtype.kind not in "ibU":
-        raise ValueError(
-            f"Unknown label type: {array.dtype}. Labels are integers, strings or booleans; -1, None or NaN mean "
-            "unlabelled."
-        )
+        raise ValueError(_WRONG_TYPE.format(array.dtype))
     if array.dtype.kind == "i":
         known &= array != UNLABELLED
-    return Labels(array, known)
+    labels = Labels(array, known)
+    return labels if classes is None or not classes.has_minus_one() else labels.with_class_minus_one()
 
 
 def _array_of_list(y: Any) -> NDArray[Any]:
@@ -134,7 +142,50 @@ def _read_floats(values: NDArray[Any]) -> tuple[NDArray[Any], BoolArray]:
     return _integers([int(value) for value in np.where(known, values, 0).tolist()]), known
 
 
-_INFINITE_LABEL = "Input y contains infinity: a label is a class, or NaN where it is not known."
+def _read_objects(values: NDArray[np.object_]) -> tuple[NDArray[Any], BoolArray]:
+    plain = values.tolist()
+    if not PLAIN_TYPES.issuperset(map(type, plain)):
+        other = next(value for value in plain if type(value) not in PLAIN_TYPES)
+        gap = other if is_missing(other) else None  # of a long column, mostly one and the same object
+        plain = [
+            None if value is gap else value if type(value) in PLAIN_TYPES else plain_value(value) for value in plain
+        ]
+    known = np.array([value is not None for value in plain], dtype=bool)
+    given = [value for value in plain if value is not None]
+    kinds = {_kind(value) for value in given}
+    if not kinds:
+        return np.zeros(len(plain), dtype=np.int64), known
+    if len(kinds) > 1:
+        raise ValueError(
+            f"Labels of several kinds in y: {', '.join(sorted(kinds))}. Give all classes as strings, or all as "
+            "integers."
+        )
+    kind = kinds.pop()
+    if kind == "string":
+        for name in given:
+            if name.endswith("\0"):
+                raise ValueError(
+                    f"y has the class {name!r}, which ends with a NUL character: NumPy cannot distinguish it from "
+                    f"{name.rstrip(chr(0))!r}. Rename it, or remove the character: label.rstrip('\\0')."
+                )
+        return np.array(["" if value is None else value for value in plain], dtype=str), known
+    if kind == "boolean":
+        return np.array([bool(value) for value in plain]), known
+    if kind != "number":
+        raise ValueError(_WRONG_TYPE.format(kind))
+    if any(isinstance(value, float) and not np.isfinite(value) for value in given):
+        raise ValueError(_INFINITE_LABEL)
+    if any(value != int(value) for value in given):
+        check_classification_targets(np.array(given, dtype=np.float64))
+    return _integers([0 if value is None else int(value) for value in plain]), known
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, str):
+        return "string"
+    return "number" if isinstance(value, Real) else type(value).__name__
 
 
 def _integers(values: list[int]) -> NDArray[np.int64]:
@@ -146,237 +197,44 @@ def _integers(values: list[int]) -> NDArray[np.int64]:
         ) from None
 
 
-PLAIN_TYPES = frozenset({str, int, bool, type(None)})  # of which every value is what it seems
+def with_two_classes(labels: Labels, *, warn: bool = True) -> Labels:
+    """Return the labels with -1 as a class if -1 and 1 are the only values.
 
-
-def _read_objects(values: NDArray[np.object_]) -> tuple[NDArray[Any], BoolArray]:
-    plain = values.tolist()
-    if not PLAIN_TYPES.issuperset(map(type, plain)):
-        other = next(value for value in plain if type(value) not in PLAIN_TYPES)
-        gap = other if is_missing(other) else None  # of a long column, mostly one and the same object
-        plain = [
-            None if value is gap else value if type(value) in PLAIN_TYPES else plain_value(value) for value in plain
-        ]
-    known = np.array([value is not None for value in plain], dtype=bool)
-    kinds = {_kind(value) for value in plain if value is not None}
-    if not kinds:
-        return np.zeros(len(plain), dtype=np.int64), known
-    if len(kinds) > 1:
-        raise ValueError(
-            f"Labels of several kinds in y: {', '.join(sorted(kinds))}. Give all classes as strings, or all as "
-            "integers."
-        )
-    kind = kinds.pop()
-    if kind == "string":
-        _refuse_nul_at_the_end(plain)
-        return np.array([value if value is not None else "" for value in plain], dtype=str), known
-    if kind == "boolean":
-        return np.array([bool(value) for value in plain]), known
-    if kind == "number":
-        if any(isinstance(value, float) and not np.isfinite(value) for value in plain if value is not None):
-            raise ValueError(_INFINITE_LABEL)
-        if any(value is not None and value != int(value) for value in plain):
-            check_classification_targets(np.array([value for value in plain if value is not None], dtype=np.float64))
-        return _integers([0 if value is None else int(value) for value in plain]), known
-    raise ValueError(
-        f"Unknown label type: {kind}. Labels are integers, strings or booleans; -1, None or NaN mean unlabelled."
-    )
-
-
-def _refuse_nul_at_the_end(names: list[str | None]) -> None:
-    """Raise a ValueError for a class that NumPy would take for another: its strings lose every NUL at their end."""
-    for name in names:
-        if name is not None and name.endswith("\0"):
-            raise ValueError(
-                f"y has the class {name!r}, which ends with a NUL character: NumPy cannot distinguish it from "
-                f"{name.rstrip(chr(0))!r}. Rename it, or remove the character: label.rstrip('\\0')."
-            )
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, str):
-        return "string"
-    return "number" if isinstance(value, Real) else type(value).__name__
-
-
-Label = int | bool | str
-FEW = 32  # labels: to sort so few costs more than to look up each
-
-
-@dataclass(frozen=True)
-class ClassTable(CachesValues):
-    """The classes a model knows.
-
-    Attributes
-    ----------
-    seen : tuple of labels
-        Classes in the order in which they were first learnt; a class's place here is its code.
-    declared : tuple of labels
-        Classes announced by the user, whether learnt yet or not.
+    On request warn of it, unless None or NaN marks unlabelled samples, so that -1 can only be a class.
     """
-
-    seen: tuple[Label, ...] = ()
-    declared: tuple[Label, ...] = ()
-
-    def declaring(self, labels: Labels) -> ClassTable:
-        """Return the table with further classes announced."""
-        new = tuple(labels.values[labels.known].tolist())
-        return self._checked(ClassTable(self.seen, tuple(dict.fromkeys(self.declared + new))))
-
-    def learning(self, labels: Labels) -> ClassTable:
-        """Return the table with the classes of further samples, in the order of the samples."""
-        given = labels.values[labels.known]
-        if len(given) > FEW:
-            values, first = np.unique(given, return_index=True)
-            given = values[np.argsort(first)]
-        new = tuple(label for label in dict.fromkeys(given.tolist()) if label not in self._code_of)
-        return self._checked(ClassTable(self.seen + new, self.declared)) if new else self
-
-    def _checked(self, table: ClassTable) -> ClassTable:
-        kinds = {type(label).__name__ for label in table.seen + table.declared}
-        if len(kinds) > 1:
-            raise ValueError(
-                f"Classes of several kinds: {', '.join(sorted(kinds))}. The labels of one model are all integers, "
-                "all strings or all booleans: convert the new ones to the kind used before."
-            )
-        return table
-
-    @classmethod
-    def joined(cls, tables: Sequence[ClassTable]) -> ClassTable:
-        """Return the table of the classes of several models, sorted: the same in every order of them."""
-        seen, declared = (
-            {label for table in tables for label in getattr(table, name)} for name in ("seen", "declared")
+    if not labels.are_plus_and_minus_one():
+        return labels
+    with_minus_one = labels.with_class_minus_one()
+    if warn and with_minus_one.known.all():
+        warnings.warn(
+            "y holds -1 and 1 only, which are taken for two classes. If -1 means unlabelled here, write None or "
+            "NaN instead.",
+            UserWarning,
+            stacklevel=4,
         )
-        both = cls()._checked(cls(tuple(seen), tuple(declared)))
-        if both.has_minus_one():
-            for table in tables:
-                if not table.has_minus_one() and {*table.seen, *table.declared} - {1}:
-                    raise ValueError(
-                        "-1 is a class in one part of the data and means unlabelled in another. Write None or NaN for "
-                        "unlabelled samples in all of them, or name the classes: partial_fit(X, y, classes=...)."
-                    )
-        return cls(tuple(sorted(seen)), tuple(sorted(declared)))
-
-    def codes_in(self, other: ClassTable) -> IntArray:
-        """Return for each code the code of its class in another table, which must have it."""
-        place = {label: code for code, label in enumerate(other.seen)}
-        return np.array([place[label] for label in self.seen], dtype=np.int64)
-
-    def check_kind(self, labels: Labels) -> None:
-        """Raise a ValueError where labels are of another kind than the classes, and so can never be among them."""
-        if labels.known.any():
-            self.declaring(labels[np.flatnonzero(labels.known)[:1]])
-
-    def code_of(self, label: Label) -> int | None:
-        """Return the code of a class; None where it has not been learnt, or the classes are of another type."""
-        return self._code_of.get(label) if self.seen and type(self.seen[0]) is type(label) else None
-
-    def has_minus_one(self) -> bool:
-        """Return True if -1 is a class, so that it does not mean unlabelled."""
-        return self._has_minus_one
-
-    def codes(self, labels: Labels) -> IntArray:
-        """Return the code of each sample's class, -1 where it is unlabelled or not in the table."""
-        codes, code_of = np.full(len(labels.known), UNLABELLED, dtype=np.int64), self._code_of
-        given = labels.values[labels.known]
-        if len(given) > FEW:
-            values, inverse = np.unique(given, return_inverse=True)
-            codes[labels.known] = np.array([code_of.get(label, UNLABELLED) for label in values.tolist()])[inverse]
-        elif len(given):
-            codes[labels.known] = [code_of.get(label, UNLABELLED) for label in given.tolist()]
-        return codes
-
-    def indices(self, codes: IntArray) -> IntArray:
-        """Return the index in `classes` of each class code, -1 where the code is -1."""
-        return self._class_of_code_or_none[codes]
-
-    def by_class(self, values: NDArray[Any], fill: float = 0) -> NDArray[Any]:
-        """Return values with a column per class code as values with a column per class; `fill` where not learnt."""
-        if len(self.seen) == len(self.classes):
-            return np.asarray(values[:, self._code_of_class])
-        every = np.full((len(values), len(self.classes)), fill, dtype=values.dtype)
-        every[:, self._class_of_code] = values
-        return every
-
-    def with_unseen(self, values: NDArray[Any], fill: float = 0) -> NDArray[Any]:
-        """Return values with a column per class learnt, sorted, as values with a column per class."""
-        if len(self.seen) == len(self.classes):
-            return values
-        every = np.full((len(values), len(self.classes)), fill, dtype=values.dtype)
-        every[:, np.sort(self.sorted_codes())] = values
-        return every
-
-    def order_of_seen(self) -> IntArray:
-        """Return for each code the index of its class among the classes learnt so far, sorted."""
-        return self._order_of_seen
-
-    def first(self, n: int) -> ClassTable:
-        """Return the table with the first n classes that were learnt."""
-        return self if n == len(self.seen) else ClassTable(self.seen[:n], self.declared)
-
-    def to_state(self) -> dict[str, Any]:
-        """Return the state to save: plain values."""
-        return {"seen": list(self.seen), "declared": list(self.declared)}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> ClassTable:
-        """Return the table of a saved state, after checking that it can be one."""
-        table = cls(tuple(state["seen"]), tuple(state["declared"]))
-        labels = table.seen + table.declared
-        kinds = {type(label) for label in labels}
-        fits = (
-            len(kinds) <= 1
-            and kinds <= {int, bool, str}
-            and all(len(set(ones)) == len(ones) for ones in (table.seen, table.declared))
-            and all(-(2**63) <= label < 2**63 for label in labels if isinstance(label, int))
-            and not any(label.endswith("\0") for label in labels if isinstance(label, str))
-        )
-        if not fits:
-            raise ValueError("the classes of the model are not classes")
-        return table
-
-    @cached_property
-    def classes(self) -> NDArray[Any]:
-        """All classes, sorted, as users of scikit-learn expect them."""
-        classes = np.array(sorted({*self.seen, *self.declared}))
-        classes.setflags(write=False)
-        return classes
-
-    def sorted_codes(self) -> IntArray:
-        """Return for each code the place of its class in `classes`."""
-        return self._class_of_code
-
-    @cached_property
-    def _has_minus_one(self) -> bool:
-        return UNLABELLED in self.seen or UNLABELLED in self.declared
-
-    @cached_property
-    def _code_of(self) -> dict[Label, int]:
-        return {label: code for code, label in enumerate(self.seen)}
-
-    @cached_property
-    def _class_of_code(self) -> IntArray:
-        place = {label: position for position, label in enumerate(self.classes.tolist())}
-        return np.array([place[label] for label in self.seen], dtype=np.int64)
-
-    @cached_property
-    def _order_of_seen(self) -> IntArray:
-        return np.argsort(np.argsort(self._class_of_code))
-
-    @cached_property
-    def _class_of_code_or_none(self) -> IntArray:
-        return np.append(self._class_of_code, UNLABELLED)
-
-    @cached_property
-    def _code_of_class(self) -> IntArray:
-        """The code of each class, where all classes have been learnt."""
-        return np.argsort(self._class_of_code)
+    return with_minus_one
 
 
-NO_GROUP = 0
-MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e100  # of a sample that counts: squares of these are numbers
+def read_stream_labels(table: Table, y: Any, classes: Any, known: ClassTable) -> tuple[Labels, Labels | None]:
+    """Return the labels and the announced classes of a `partial_fit` of a model that knows some classes already."""
+    declared = None
+    if classes is not None:
+        announced = np.atleast_1d(np.asarray(classes, dtype=object)) if np.isscalar(classes) else classes
+        declared = read_labels(announced, len(announced)).with_class_minus_one()
+        known = known.declaring(declared)
+    return Labels.none(len(table)) if y is None else read_labels(y, len(table), classes=known), declared
+
+
+def with_groups_and_weights(table: Table, labels: Labels, groups: Any, sample_weight: Any) -> tuple[Table, Labels]:
+    """Return samples and labels with the groups and weights that the user gave, without samples of weight 0."""
+    if groups is not None:
+        labels = replace(labels, groups=group_keys(groups, labels.known))
+    if sample_weight is None:
+        return table, labels
+    weights = read_sample_weight(sample_weight, labels.known)
+    labels = replace(labels, weights=weights)
+    kept = weights > 0
+    return (table, labels) if kept.all() else (table[kept], labels[kept])
 
 
 def group_names(groups: Any, known: BoolArray) -> list[Any]:
@@ -398,14 +256,16 @@ def group_keys(groups: Any, known: BoolArray) -> IntArray:
 
     Keys are hashes, so that a model does not hold the names, which may be those of persons.
     """
-    return np.array([NO_GROUP if name is None else _key(name) for name in group_names(groups, known)], dtype=np.int64)
 
+    def key(name: Any) -> int:
+        if name is None:
+            return NO_GROUP
+        if isinstance(name, float) and name.is_integer():
+            name = int(name)
+        digest = blake2b(f"{type(name).__name__}:{name}".encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "little", signed=True) or 1
 
-def _key(name: Any) -> int:
-    if isinstance(name, float) and name.is_integer():
-        name = int(name)
-    digest = blake2b(f"{type(name).__name__}:{name}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little", signed=True) or 1
+    return np.array([key(name) for name in group_names(groups, known)], dtype=np.int64)
 
 
 def read_sample_weight(sample_weight: Any, known: BoolArray) -> FloatArray:
@@ -450,49 +310,173 @@ class Presentations:
         return slice(int(self._starts[rows.start or 0]), int(self._starts[rows.stop]))
 
 
-def with_groups_and_weights(table: Table, labels: Labels, groups: Any, sample_weight: Any) -> tuple[Table, Labels]:
-    """Return samples and labels with the groups and weights that the user gave, without samples of weight 0."""
-    if groups is not None:
-        labels = replace(labels, groups=group_keys(groups, labels.known))
-    if sample_weight is None:
-        return table, labels
-    weights = read_sample_weight(sample_weight, labels.known)
-    labels = replace(labels, weights=weights)
-    kept = weights > 0
-    return (table, labels) if kept.all() else (table[kept], labels[kept])
+@dataclass(frozen=True)
+class ClassTable(CachesValues):
+    """The classes a model knows: ART_b with ρ_b = 1, so that every class is an exact symbol with its own category.
 
-
-def with_two_classes(labels: Labels, *, warn: bool = True) -> Labels:
-    """Return the labels with -1 as a class if -1 and 1 are the only values.
-
-    On request warn of it, unless None or NaN marks unlabelled samples, so that -1 can only be a class.
+    Attributes
+    ----------
+    seen : tuple of labels
+        Classes in the order in which they were first learnt; a class's place here is its code.
+    declared : tuple of labels
+        Classes announced by the user, whether learnt yet or not.
     """
-    if not labels.are_plus_and_minus_one():
-        return labels
-    with_minus_one = labels.with_class_minus_one()
-    if warn and with_minus_one.known.all():
-        warnings.warn(
-            "y holds -1 and 1 only, which are taken for two classes. If -1 means unlabelled here, write None or "
-            "NaN instead.",
-            UserWarning,
-            stacklevel=4,
+
+    seen: tuple[Label, ...] = ()
+    declared: tuple[Label, ...] = ()
+
+    def declaring(self, labels: Labels) -> ClassTable:
+        """Return the table with further classes announced."""
+        new = tuple(labels.values[labels.known].tolist())
+        return ClassTable(self.seen, tuple(dict.fromkeys(self.declared + new)))._checked()
+
+    def learning(self, labels: Labels) -> ClassTable:
+        """Return the table with the classes of further samples, in the order of the samples."""
+        given = labels.values[labels.known]
+        if len(given) > FEW:
+            values, first = np.unique(given, return_index=True)
+            given = values[np.argsort(first)]
+        new = tuple(label for label in dict.fromkeys(given.tolist()) if label not in self._code_of)
+        return ClassTable(self.seen + new, self.declared)._checked() if new else self
+
+    def _checked(self) -> ClassTable:
+        kinds = {type(label).__name__ for label in self.seen + self.declared}
+        if len(kinds) > 1:
+            raise ValueError(
+                f"Classes of several kinds: {', '.join(sorted(kinds))}. The labels of one model are all integers, "
+                "all strings or all booleans: convert the new ones to the kind used before."
+            )
+        return self
+
+    def check_kind(self, labels: Labels) -> None:
+        """Raise a ValueError where labels are of another kind than the classes, and so can never be among them."""
+        if labels.known.any():
+            self.declaring(labels[np.flatnonzero(labels.known)[:1]])
+
+    @classmethod
+    def joined(cls, tables: Sequence[ClassTable]) -> ClassTable:
+        """Return the table of the classes of several models, sorted: the same in every order of them."""
+        seen, declared = (
+            {label for table in tables for label in getattr(table, name)} for name in ("seen", "declared")
         )
-    return with_minus_one
+        both = cls(tuple(seen), tuple(declared))._checked()
+        if both.has_minus_one():
+            for table in tables:
+                if not table.has_minus_one() and {*table.seen, *table.declared} - {1}:
+                    raise ValueError(
+                        "-1 is a class in one part of the data and means unlabelled in another. Write None or NaN for "
+                        "unlabelled samples in all of them, or name the classes: partial_fit(X, y, classes=...)."
+                    )
+        return cls(tuple(sorted(seen)), tuple(sorted(declared)))
 
+    def first(self, n: int) -> ClassTable:
+        """Return the table with the first n classes that were learnt."""
+        return self if n == len(self.seen) else ClassTable(self.seen[:n], self.declared)
 
-def read_stream_labels(table: Table, y: Any, classes: Any, known: ClassTable) -> tuple[Labels, Labels | None]:
-    """Return the labels and the announced classes of a `partial_fit` of a model that knows some classes already."""
-    declared = None
-    if classes is not None:
-        announced = np.atleast_1d(np.asarray(classes, dtype=object)) if np.isscalar(classes) else classes
-        declared = read_labels(announced, Table(np.empty((len(announced), 1)))).with_class_minus_one()
-        known = known.declaring(declared)
-    return Labels.none(len(table)) if y is None else as_known(known, read_labels(y, table)), declared
+    def has_minus_one(self) -> bool:
+        """Return True if -1 is a class, so that it does not mean unlabelled."""
+        return self._has_minus_one
 
+    def code_of(self, label: Label) -> int | None:
+        """Return the code of a class; None where it has not been learnt, or the classes are of another type."""
+        return self._code_of.get(label) if self.seen and type(self.seen[0]) is type(label) else None
 
-def as_known(table: ClassTable, labels: Labels) -> Labels:
-    """Return labels as a model reads them for which -1 may be a class."""
-    return labels.with_class_minus_one() if table.has_minus_one() else labels
+    def codes(self, labels: Labels) -> IntArray:
+        """Return the code of each sample's class, -1 where it is unlabelled or not in the table."""
+        codes, code_of = np.full(len(labels.known), UNLABELLED, dtype=np.int64), self._code_of
+        given = labels.values[labels.known]
+        if len(given) > FEW:
+            values, inverse = np.unique(given, return_inverse=True)
+            codes[labels.known] = np.array([code_of.get(label, UNLABELLED) for label in values.tolist()])[inverse]
+        elif len(given):
+            codes[labels.known] = [code_of.get(label, UNLABELLED) for label in given.tolist()]
+        return codes
+
+    def codes_in(self, other: ClassTable) -> IntArray:
+        """Return for each code the code of its class in another table, which must have it."""
+        return np.array([other._code_of[label] for label in self.seen], dtype=np.int64)
+
+    def indices(self, codes: IntArray) -> IntArray:
+        """Return the index in `classes` of each class code, -1 where the code is -1."""
+        return self._class_of_code_or_none[codes]
+
+    def by_class(self, values: NDArray[Any], fill: float = 0) -> NDArray[Any]:
+        """Return values with a column per class code as values with a column per class; `fill` where not learnt."""
+        if len(self.seen) == len(self.classes):
+            return np.asarray(values[:, self._code_of_class])
+        every = np.full((len(values), len(self.classes)), fill, dtype=values.dtype)
+        every[:, self._class_of_code] = values
+        return every
+
+    def with_unseen(self, values: NDArray[Any], fill: float = 0) -> NDArray[Any]:
+        """Return values with a column per class learnt, sorted, as values with a column per class."""
+        if len(self.seen) == len(self.classes):
+            return values
+        every = np.full((len(values), len(self.classes)), fill, dtype=values.dtype)
+        every[:, np.sort(self._class_of_code)] = values
+        return every
+
+    def sorted_codes(self) -> IntArray:
+        """Return for each code the place of its class in `classes`."""
+        return self._class_of_code
+
+    def order_of_seen(self) -> IntArray:
+        """Return for each code the index of its class among the classes learnt so far, sorted."""
+        return self._order_of_seen
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the state to save: plain values."""
+        return {"seen": list(self.seen), "declared": list(self.declared)}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> ClassTable:
+        """Return the table of a saved state, after checking that it can be one."""
+        table = cls(tuple(state["seen"]), tuple(state["declared"]))
+        labels = table.seen + table.declared
+        kinds = {type(label) for label in labels}
+        fits = (
+            len(kinds) <= 1
+            and kinds <= {int, bool, str}
+            and all(len(set(ones)) == len(ones) for ones in (table.seen, table.declared))
+            and all(-(2**63) <= label < 2**63 for label in labels if isinstance(label, int))
+            and not any(label.endswith("\0") for label in labels if isinstance(label, str))
+        )
+        if not fits:
+            raise ValueError("the classes of the model are not classes")
+        return table
+
+    @cached_property
+    def classes(self) -> NDArray[Any]:
+        """All classes, sorted, as users of scikit-learn expect them."""
+        classes = np.array(sorted({*self.seen, *self.declared}))
+        classes.setflags(write=False)
+        return classes
+
+    @cached_property
+    def _has_minus_one(self) -> bool:
+        return UNLABELLED in self.seen or UNLABELLED in self.declared
+
+    @cached_property
+    def _code_of(self) -> dict[Label, int]:
+        return {label: code for code, label in enumerate(self.seen)}
+
+    @cached_property
+    def _class_of_code(self) -> IntArray:
+        place = {label: position for position, label in enumerate(self.classes.tolist())}
+        return np.array([place[label] for label in self.seen], dtype=np.int64)
+
+    @cached_property
+    def _order_of_seen(self) -> IntArray:
+        return np.argsort(np.argsort(self._class_of_code))
+
+    @cached_property
+    def _class_of_code_or_none(self) -> IntArray:
+        return np.append(self._class_of_code, UNLABELLED)
+
+    @cached_property
+    def _code_of_class(self) -> IntArray:
+        """The code of each class, where all classes have been learnt."""
+        return np.argsort(self._class_of_code)
 
 
 def check_has_label(table: ClassTable) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,15 +28,7 @@ BY_RANK = "the feature is scaled by rank", ""
 
 
 class Outliers(NamedTuple):
-    """Values that take nearly all of the range of a column.
-
-    Attributes
-    ----------
-    column : int
-    values : array
-    lowest, highest : float
-        Range of the other values.
-    """
+    """Values that take nearly all of the range of a column, and the range of its other values."""
 
     column: int
     values: FloatArray
@@ -94,14 +86,10 @@ def _have_a_usual_value(values: FloatArray, columns: IntArray, lowest: FloatArra
     return np.asarray((n_equal > most) & ((n_near < n_known - most) | (n_equal > MAX_COMMON * n_near)))
 
 
-def _is_small_part(first: Any, last: Any, lowest: Any, highest: Any) -> Any:
-    """Return True if the values from `first` to `last` span less than 1 / `FACTOR` of a range."""
-    return last / 2 - first / 2 < (highest / 2 - lowest / 2) / FACTOR
-
-
 def _usual_values(different: FloatArray, counts: IntArray) -> slice | None:
     """Return the slice of the distinct values, ascending, that are no outliers; None if there are no outliers."""
     n, total = len(different), int(counts.sum())
+    small = (different[-1] / 2 - different[0] / 2) / FACTOR
     for n_outliers in range(1, min(MAX_OUTLIERS, n - 2) + 1):
         for n_low in range(n_outliers + 1):
             usual = slice(n_low, n - n_outliers + n_low)
@@ -110,7 +98,7 @@ def _usual_values(different: FloatArray, counts: IntArray) -> slice | None:
                 n_usual >= MIN_OTHERS
                 and total - n_usual <= max(MAX_SHARE * total, 1)
                 and counts[usual].max() <= MAX_COMMON * n_usual
-                and _is_small_part(different[n_low], different[usual.stop - 1], different[0], different[-1])
+                and different[usual.stop - 1] / 2 - different[n_low] / 2 < small
             ):
                 return usual
     return None
@@ -119,8 +107,7 @@ def _usual_values(different: FloatArray, counts: IntArray) -> slice | None:
 def warn_of_outliers(table: Table, given: Table, scaling: str, rows_of_given: Sequence[str] | None = None) -> None:
     """Warn of columns in which a few values take nearly all of the range, unless all columns are scaled by rank.
 
-    `table` has the samples that are learnt, `given` those that the user gave, in which rows are counted, unless they
-    have names.
+    Rows are counted in `given`, as the user gave them, of which `table` has those that are learnt; or they have names.
     """
     if scaling == RANK:
         return

@@ -29,22 +29,9 @@ GRID = 2.0**32
 UNCHANGED = np.array([[0.0], [1.0], [0.0], [1.0], [np.inf]])  # the stretch of a feature without a table
 
 
-def on_grid(coded: FloatArray) -> FloatArray:
-    """Return coded values rounded to the grid of the encoder, ties to even."""
-    return np.asarray(np.rint(coded * GRID) / GRID)
-
-
 @dataclass(frozen=True, eq=False)
 class RankTable(CachesValues):
-    """The scale of one feature.
-
-    Attributes
-    ----------
-    values : array of length n_knots
-        Knots in the user's units, ascending.
-    positions : array of length n_knots
-        Their positions, ascending from 0 to 1.
-    """
+    """The scale of one feature: ascending knots in the user's units, and their positions from 0 to 1."""
 
     values: FloatArray
     positions: FloatArray
@@ -102,7 +89,7 @@ class RankTable(CachesValues):
     def value_at(self, coded: FloatArray, lower: float, upper: float) -> FloatArray:
         """Return the value at a part of the way from one value to another, that of a knot without any rounding."""
         values = np.concatenate([[lower], self.values[(self.values > lower) & (self.values < upper)], [upper]])
-        knots = on_grid(self.coded(values, lower, upper))
+        knots = np.rint(self.coded(values, lower, upper) * GRID) / GRID
         place = np.clip(np.searchsorted(knots, coded, side="right"), 1, len(knots) - 1)
         start, end = knots[place - 1], knots[place]
         part = np.where(end > start, (coded - start) / np.where(end > start, end - start, 1.0), 1.0)
@@ -118,12 +105,7 @@ class RankTable(CachesValues):
     def beyond_others(self, end: float, others: float) -> float:
         """Return the distance of an end of the table beyond the table without it, on the scale of the latter.
 
-        Parameters
-        ----------
-        end : float
-            The least or the greatest value.
-        others : float
-            The least or the greatest of the others.
+        `end` is the least or the greatest value, `others` the least or the greatest of the other values.
         """
         is_low = end < others
         kept = self.values[self.values > others] if is_low else self.values[self.values < others]
@@ -159,32 +141,18 @@ def _on_stretches(values: FloatArray, stretches: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class RankScale(CachesValues):
-    """The scales of the features that have a table.
-
-    Attributes
-    ----------
-    tables : mapping from int to RankTable
-        By the place of the feature among the coded features.
-    """
+    """The scales of the features that have a table, by the place of the feature among the coded features."""
 
     tables: Mapping[int, RankTable]
 
     def of(self, features: IntArray) -> Iterator[tuple[int, int, RankTable]]:
-        """Yield the tables of some features: where the feature is among these and among all, and its table."""
+        """Yield the tables of some features: place of the feature among these and among all, and its table."""
         for at, place in enumerate(features.tolist()):
             if place in self.tables:
                 yield at, place, self.tables[place]
 
     def positions(self, matrix: FloatArray, features: IntArray | None = None) -> FloatArray:
-        """Return values with positions in their place where a feature has a table.
-
-        Parameters
-        ----------
-        matrix : array of shape (n_samples, n_features)
-            In the user's units.
-        features : array of int, or None
-            The features that the matrix has columns of; None: all.
-        """
+        """Return values in the user's units, of all features or of some, with positions where there is a table."""
         positions = matrix.copy()
         places, (knots, stretches, first) = self._places, self._together
         if features is None and len(matrix) * knots.size <= FEW:
@@ -209,12 +177,9 @@ class RankScale(CachesValues):
 
         Returns
         -------
-        knots : array of shape (n_features, n_knots)
-            In the user's units, infinite where a table has fewer.
-        stretches : array of shape (5, n_stretches)
-            Those of all features: see `RankTable.stretches`.
-        first : array of int of length n_features
-            The stretch of each feature that is below its table.
+        knots : array of shape (n_features, n_knots), infinite where a table has fewer
+        stretches : array of shape (5, n_stretches), see `RankTable.stretches`
+        first : array of int of length n_features, the stretch of each feature that is below its table
         """
         tables = [self.tables.get(place) for place in features.tolist()]
         n_knots = [0 if table is None else len(table.values) for table in tables]

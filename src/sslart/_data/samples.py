@@ -36,54 +36,8 @@ from sslart._utils.text import plural, printable_lines
 
 FEW_ROWS, FEW_VALUES = 64, 4096
 MAX_BYTES = 8  # of a number that a double can hold, if not exactly
-
-
-def plain_array(X: Any) -> FloatArray | None:
-    """Return X as the kernel takes it where it is an array, or a short list, of numbers; else None.
-
-    There is at least one sample, none has an infinite value, and each has a value that is not missing.
-    """
-    if type(X) is list and len(X) <= FEW_ROWS:
-        X = _array_of(X)
-    if type(X) is not np.ndarray or X.ndim != 2 or not X.size:
-        return None
-    if X.dtype != np.float64 or not X.flags.c_contiguous:
-        if X.dtype.kind not in "fiu" or X.dtype.itemsize > MAX_BYTES:
-            return None
-        X = np.ascontiguousarray(X, dtype=np.float64)
-    return X if _is_complete(X) else None
-
-
-def _array_of(rows: list[Any]) -> NDArray[Any] | None:
-    if not all(type(row) is list for row in rows):
-        return None
-    try:
-        return np.array(rows)
-    except ValueError:
-        return None
-
-
-def _is_complete(X: FloatArray) -> bool:
-    """Return True if no value is infinite and no sample is empty; False also if checking would take long."""
-    if X.size > FEW_VALUES:  # no array of flags for a large table
-        with np.errstate(over="ignore", invalid="ignore"):
-            return bool(np.isfinite(X.sum()))
-    if np.isfinite(X).all():
-        return True
-    return not np.isinf(X).any() and not np.isnan(X).all(axis=1).any()
-
-
-def without_mask(values: Any) -> Any:
-    """Return the values of a masked NumPy array with None where masked; return other values unchanged."""
-    masked = sys.modules.get("numpy.ma")  # no masked array can be made without it, and loading it takes time
-    if masked is None or not isinstance(values, masked.MaskedArray):
-        return values
-    plain = masked.getdata(values).astype(object)
-    plain[masked.getmaskarray(values)] = None
-    return plain
-
-
 PLAIN_TYPES = frozenset({str, bool, int, type(None)})  # of which none stands for a missing value but None
+TEXT_OR_NONE = frozenset({str, type(None)})
 COLUMN_ATTRIBUTES = ("n_features_in_", "feature_names_in_", ATTRIBUTE)
 
 
@@ -102,7 +56,7 @@ class Table:
     untyped : frozenset of int
         The columns whose type does not show whether they are categorical: their values do.
     n_parts : int
-        How many columns at the end are parts of dates in other columns.
+        Number of columns at the end that are parts of dates in other columns.
     """
 
     values: FloatArray
@@ -128,14 +82,18 @@ class Table:
 
     def first_row_with(self, column: int, category: Any) -> int:
         """Return the first sample of a category or, where that is None, with a number in a numeric column."""
-        if category is None:
-            return int(np.flatnonzero(~np.isnan(self.values[:, column]))[0])
-        return int(np.flatnonzero(self.categories[column] == category)[0])
+        has = ~np.isnan(self.values[:, column]) if category is None else self.categories[column] == category
+        return int(np.flatnonzero(has)[0])
 
     def copy(self) -> Table:
         """Return a deep copy, unaffected by later changes to the user's arrays."""
         categories = {column: values.copy() for column, values in self.categories.items()}
-        return Table(self.values.copy(), categories, self.names, self.untyped, self.n_parts)
+        return replace(self, values=self.values.copy(), categories=categories)
+
+
+def is_all(rows: Any, n_rows: int) -> bool:
+    """Return True if `rows` is a slice that selects all `n_rows` rows."""
+    return type(rows) is slice and not rows.start and rows.step is None and rows.stop in (None, n_rows)
 
 
 def read_samples(
@@ -167,19 +125,24 @@ def read_samples(
         Whether columns of text that name samples, and free text, are left out, with a warning. Columns of the pandas
         dtype "category" never are.
     """
-    plan = NO_PLAN if reset else plan_of(estimator)
-    has_others = bool(plan.dates or plan.left_out)
-    plain = None if has_others else _plain_table(estimator, X, reset, categorical)
-    if plain is not None:
-        return plain
+    plan, names = (NO_PLAN, None) if reset else (plan_of(estimator), _names_of(estimator))
+    if not (plan.dates or plan.left_out or (names and categorical)):
+        plain = plain_array(X if names is None else values_of(X, names))
+        if plain is not None and reset:
+            estimator.n_features_in_ = plain.shape[1]
+            vars(estimator).pop("feature_names_in_", None)
+            keep_plan(estimator, NO_PLAN)
+        if plain is not None and plain.shape[1] == estimator.n_features_in_:
+            return Table(plain, names=names)
     X = without_mask(X)
     given = columns_of(X) if is_frame(X) else []
     if any(not is_numeric(column) for _, column in given):
-        columns, dates = [], []
+        columns: list[NDArray[Any]] = []
+        dates = []
         for position, (name, column) in enumerate(given):
             before = None if categorical is None or position in undecided else position in categorical
             if position in plan.left_out:
-                columns.append(np.full(len(column), None, dtype=object))
+                columns.append(_all_missing(len(column)))
             elif holds_dates(column):
                 if not reset and position not in plan.dates:
                     raise ValueError(
@@ -190,14 +153,15 @@ def read_samples(
                 columns.append(days_of(column, name))
             else:
                 columns.append(_read_column(name, column, before, first_decides or position in undecided))
-                _check_may_be_dates(name, columns[-1], position in plan.dates)
+                if position in plan.dates:
+                    _check_is_missing(name, columns[-1])
         untyped = frozenset(
             position for position, (_, column) in enumerate(given) if is_untyped(column) and position not in dates
         )
         notes = texts_to_leave_out(given, columns) if leave_out else {}
         for position in notes:
-            columns[position] = np.full(len(columns[position]), None, dtype=object)
-        table = _read_mixed_frame(estimator, X, columns, untyped, reset)
+            columns[position] = _all_missing(len(columns[position]))
+        table = _mixed_table(estimator, X, columns, untyped, reset)
         if reset:
             monthly = tuple(one for one in dates if leave_out and stand_for_months(table.values[:, one]))
             plan = ColumnPlan(tuple(dates), tuple(notes), tuple(notes.values()), monthly=monthly)
@@ -212,19 +176,43 @@ def read_samples(
     if reset:
         keep_plan(estimator, NO_PLAN)
     for position in plan.dates:
-        _check_may_be_dates(plan.names(_known_names(estimator))[position], values[:, position], is_date=True)
-    empty = {position: np.full(len(values), None, dtype=object) for position in plan.left_out}
+        _check_is_missing(plan.names(_known_names(estimator))[position], values[:, position])
+    empty = {position: _all_missing(len(values)) for position in plan.left_out}
     return with_parts(_refuse_empty_rows(Table(values, empty, names=_names_of(estimator))), plan.dates, plan.monthly)
 
 
-def is_all(rows: Any, n_rows: int) -> bool:
-    """Return True if `rows` is a slice that selects all `n_rows` rows."""
-    return type(rows) is slice and not rows.start and rows.step is None and rows.stop in (None, n_rows)
+def plain_array(X: Any) -> FloatArray | None:
+    """Return X as the kernel takes it where it is an array, or a short list, of numbers; else None.
+
+    A fast path for streams and single rows: the checks of scikit-learn cost more than learning. There is at least one
+    sample, none has an infinite value, and each has a value that is not missing.
+    """
+    if type(X) is list and len(X) <= FEW_ROWS and all(type(row) is list for row in X):
+        try:
+            X = np.array(X)
+        except ValueError:
+            return None
+    if type(X) is not np.ndarray or X.ndim != 2 or not X.size:
+        return None
+    if X.dtype != np.float64 or not X.flags.c_contiguous:
+        if X.dtype.kind not in "fiu" or X.dtype.itemsize > MAX_BYTES:
+            return None
+        X = np.ascontiguousarray(X, dtype=np.float64)
+    if X.size > FEW_VALUES:  # no array of flags for a large table
+        with np.errstate(over="ignore", invalid="ignore"):
+            return X if np.isfinite(X.sum()) else None
+    is_complete = np.isfinite(X).all() or not (np.isinf(X).any() or np.isnan(X).all(axis=1).any())
+    return X if is_complete else None
 
 
-def known_columns(reader: SampleReader) -> dict[str, Any]:
-    """Return the attributes of a reader that describe its columns."""
-    return {name: value for name, value in vars(reader).items() if name in COLUMN_ATTRIBUTES}
+def without_mask(values: Any) -> Any:
+    """Return the values of a masked NumPy array with None where masked; return other values unchanged."""
+    masked = sys.modules.get("numpy.ma")  # no masked array can be made without it, and loading it takes time
+    if masked is None or not isinstance(values, masked.MaskedArray):
+        return values
+    plain = masked.getdata(values).astype(object)
+    plain[masked.getmaskarray(values)] = None
+    return plain
 
 
 def concatenated(parts: Sequence[Any]) -> Any:
@@ -245,9 +233,7 @@ class SampleReader(BaseEstimator):
     names : array of str or None
         Names of the columns, where the samples learnt had names.
     categorical : frozenset of int
-        The columns that are categorical.
     plan : ColumnPlan
-        Which columns hold dates, and which are left out.
     as_known : callable, default=None
         Returns samples with the categories that were learnt, where these come in another type; None: as they come.
     undecided : container of int
@@ -283,7 +269,9 @@ class SampleReader(BaseEstimator):
         return hasattr(self, "feature_names_in_")
 
     def read(self, X: Any) -> Table:
-        """Return samples as a table, or raise an error with a remedy."""
+        """Return samples as a table, or raise an error with a remedy; a table was read before, and stays as it is."""
+        if type(X) is Table:
+            return X
         if type(X) is np.ndarray and self._takes_arrays:  # the short way, for streams and single rows
             values = plain_array(X)
             if values is not None and values.shape[1] == self.n_features_in_:
@@ -295,6 +283,11 @@ class SampleReader(BaseEstimator):
         tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
         tags.input_tags.allow_nan = True
         return tags
+
+
+def known_columns(reader: SampleReader) -> dict[str, Any]:
+    """Return the attributes of a reader that describe its columns."""
+    return {name: value for name, value in vars(reader).items() if name in COLUMN_ATTRIBUTES}
 
 
 def _validated(estimator: Any, X: Any, **options: Any) -> Any:
@@ -310,23 +303,6 @@ def _validated(estimator: Any, X: Any, **options: Any) -> Any:
         raise ValueError(message) from None
 
 
-def _plain_table(estimator: Any, X: Any, reset: bool, categorical: frozenset[int] | None) -> Table | None:
-    """Return a table if the samples need no conversion, else None: a fast path for streams of single rows."""
-    if reset:
-        values = plain_array(X)
-        if values is not None:
-            estimator.n_features_in_ = values.shape[1]
-            vars(estimator).pop("feature_names_in_", None)
-            keep_plan(estimator, NO_PLAN)
-        return None if values is None else Table(values)
-    names = _names_of(estimator)
-    if names is not None:
-        values = None if categorical else plain_array(values_of(X, names))
-        return None if values is None else Table(values, names=names)
-    values = plain_array(X)
-    return None if values is None or values.shape[1] != estimator.n_features_in_ else Table(values)
-
-
 def _names_of(estimator: Any) -> list[str] | None:
     names = getattr(estimator, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
@@ -336,9 +312,13 @@ def _known_names(estimator: Any) -> list[str]:
     return _names_of(estimator) or [f"x{column}" for column in range(estimator.n_features_in_)]
 
 
-def _check_may_be_dates(name: Any, values: NDArray[Any], is_date: bool) -> None:
+def _all_missing(n: int) -> NDArray[np.object_]:
+    return np.full(n, None, dtype=object)
+
+
+def _check_is_missing(name: Any, values: NDArray[Any]) -> None:
     """Raise a ValueError where a column that has held dates has other values now."""
-    if is_date and not all(is_missing(value) for value in values.tolist()):
+    if not all(is_missing(value) for value in values.tolist()):
         raise ValueError(
             f"Column {name!r} held dates in the data first learnt. Give it the dtype datetime64, such as by "
             "pandas.to_datetime."
@@ -387,10 +367,11 @@ def _read_column(name: str, column: Any, categorical: bool | None, first_decides
     listed = values.tolist()
     if not PLAIN_TYPES.issuperset(map(type, listed)):
         listed = [plain_value(value) for value in listed]
-    objects = np.array(listed, dtype=object)
+    elif categorical:
+        return np.array(values, dtype=object)
     known = [value for value in listed if value is not None]
-    if not categorical and all(_is_number(value) for value in known):
-        return np.array([np.nan if value is None else value for value in objects], dtype=np.float64)
+    if not categorical and all(map(_is_number, known)):
+        return np.array([np.nan if value is None else value for value in listed], dtype=np.float64)
     if first_decides and not decided and _is_number(known[0]):
         other = next(value for value in known if not _is_number(value))
         raise ValueError(
@@ -403,7 +384,25 @@ def _read_column(name: str, column: Any, categorical: bool | None, first_decides
                 f"Column {name!r} holds a {type(value).__name__}. A column is numeric, or categorical with "
                 "strings, booleans or numbers as categories: convert it, or leave it out."
             )
-    return objects
+    return np.array(listed, dtype=object)
+
+
+def _mixed_table(estimator: Any, X: Any, columns: list[NDArray[Any]], untyped: frozenset[int], reset: bool) -> Table:
+    """Return the table of a frame of which some columns are categorical, after checking its names."""
+    if reset or not has_columns(X, _names_of(estimator), estimator.n_features_in_):
+        _validated(estimator, X, reset=reset, skip_check_array=True)
+    if len(columns[0]) == 0:
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    values = np.full((len(columns[0]), len(columns)), np.nan)
+    categories = {}
+    for position, column in enumerate(columns):
+        if column.dtype == object:
+            categories[position] = column
+        else:
+            values[:, position] = column
+    if np.isinf(values).any():
+        raise ValueError(_about_infinity(values, [name for name, _ in columns_of(X)]))
+    return _refuse_empty_rows(Table(values, categories, _names_of(estimator), untyped))
 
 
 def _is_number(value: Any) -> bool:
@@ -429,73 +428,26 @@ def is_category(value: Any) -> bool:
     return value is None or (isinstance(value, str | bool | int | float) and not is_missing(value))
 
 
-def _read_mixed_frame(
-    estimator: Any, X: Any, columns: list[NDArray[Any]], untyped: frozenset[int], reset: bool
-) -> Table:
-    if reset or not has_columns(X, _names_of(estimator), estimator.n_features_in_):
-        _validated(estimator, X, reset=reset, skip_check_array=True)
-    if len(columns[0]) == 0:
-        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
-    values = np.full((len(columns[0]), len(columns)), np.nan)
-    categories = {}
-    for position, column in enumerate(columns):
-        if column.dtype == object:
-            categories[position] = column
-        else:
-            values[:, position] = column
-    if np.isinf(values).any():
-        raise ValueError(_about_infinity(values, [name for name, _ in columns_of(X)]))
-    return _refuse_empty_rows(Table(values, categories, _names_of(estimator), untyped))
-
-
-TEXT_OR_NONE = frozenset({str, type(None)})
-
-
 def as_known_texts(table: Table, known_in: Callable[[int], Collection[Any]]) -> Table:
     """Replace each unknown category by its text where that text is a known category.
 
     A column may have been learnt from a file of texts, and come as booleans or numbers later. A text is known that was
-    learnt, or that an earlier sample of the table has, so that it does not matter how a stream is cut.
-
-    Parameters
-    ----------
-    table : Table
-    known_in : callable
-        Returns the categories that were learnt of a column.
+    learnt (`known_in` returns the categories of a column), or that an earlier sample of the table has, so that it does
+    not matter how a stream is cut.
     """
-    if not table.categories:
-        return table
     changed = {}
     for column, values in table.categories.items():
         if TEXT_OR_NONE.issuperset(map(type, values)):
             continue
-        texts = _texts(values, known_in(column))
+        texts: dict[tuple[type, Any], str] = {}
+        met = set(known_in(column))
+        for kind, value in dict.fromkeys((type(one), one) for one in values):
+            text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)  # as in a file
+            if value is not None and value not in met:
+                if text in met:
+                    texts[kind, value] = text
+                else:
+                    met.add(value)
         if texts:
             changed[column] = np.array([texts.get((type(one), one), one) for one in values], dtype=object)
     return replace(table, categories={**table.categories, **changed}) if changed else table
-
-
-def _texts(values: NDArray[np.object_], known: Collection[Any]) -> dict[tuple[type, Any], str]:
-    """Return the text that each category stands for, by its type and value, where that text is known and it is not."""
-    found, met = {}, set(known)
-    for kind, value in dict.fromkeys((type(one), one) for one in values):
-        if value is None or value in met:
-            continue
-        text = _text(value)
-        if text in met:
-            found[kind, value] = text
-        else:
-            met.add(value)
-    return found
-
-
-def _text(value: Any) -> str:
-    """Return a category as a file of texts has it: a whole number without a point."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def without_columns(table: Table, columns: Collection[int]) -> Table:
-    """Return a table without some columns; those that are left are numbered anew."""
-    kept = [column for column in range(table.values.shape[1]) if column not in columns]
-    categories = {new: table.categories[old] for new, old in enumerate(kept) if old in table.categories}
-    return Table(table.values[:, kept], categories)

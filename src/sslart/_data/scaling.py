@@ -45,20 +45,10 @@ def first_encoder(
 
 
 def scaled_by(scaling: str, encoder: Encoder, table: Table, bounds: tuple[FloatArray, FloatArray] | None) -> Encoder:
-    """Return the encoder of a first table with the scales that the user wants.
+    """Return the encoder of a first table, each sample as often as it counts, with the scales that the user wants.
 
-    A feature is scaled by its range where the user has given limits for it, where fewer than two values differ, and
-    where it is a part of a date.
-
-    Parameters
-    ----------
-    scaling : {"range", "rank", "auto"}
-        By rank: all features, or those that `is_crowded`.
-    encoder : Encoder
-    table : Table
-        The samples of the first call, each as often as it counts.
-    bounds : (lower, upper) or None
-        Limits of all columns; NaN where they are not known.
+    By rank: all features, or with "auto" those that `is_crowded`. But a feature is scaled by its range where the user
+    has given limits for it, where fewer than two values differ, and where it is a part of a date.
     """
     if scaling == RANGE:
         return encoder
@@ -107,15 +97,7 @@ MIDDLE = np.array([0.25, 0.75])
 
 
 def coded_parts(encoder: Encoder, values: FloatArray, features: IntArray) -> FloatArray:
-    """Return the coded position of each value on its scale, without rounding to the grid.
-
-    Parameters
-    ----------
-    encoder : Encoder
-    values : array of shape (n_samples, n_features)
-        In the user's units.
-    features : array of int of length n_features
-    """
+    """Return the coded position of values of some features on their scales, without rounding to the grid."""
     start, span = (ends[features] for ends in encoder.origin_and_span())
     return np.asarray((encoder.on_scale(values, features) - start) / span)
 
@@ -163,18 +145,13 @@ def recode_boxes(
     Parameters
     ----------
     encoder : Encoder
-    lower, upper : arrays of shape (n_nodes, n_features)
+    lower, upper : arrays of shape (n_boxes, n_features)
         Boxes in this encoder; lower > upper on a side that no sample has reached yet.
-    met : array of shape (n_nodes, n_constant)
+    met : array of shape (n_boxes, n_constant)
         Whether each box has met a value of each constant feature of this encoder.
     wider : Encoder
-        An encoder made by widening this one, or joined from it and others. Constant features may have become features,
-        or features constant.
-
-    Returns
-    -------
-    tuple of three arrays
-        The same in the wider encoder.
+        Made by widening this one, or joined from it and others. Constant features may have become features, or features
+        constant.
     """
     places = {feature: place for place, feature in enumerate(encoder.features)}
     kept = np.array([place for place, feature in enumerate(wider.features) if feature in places], dtype=np.int64)
@@ -185,7 +162,7 @@ def recode_boxes(
     differ = (encoder.lower[old] != wider.lower[kept]) | (encoder.upper[old] != wider.upper[kept])
     if encoder.ranks is not wider.ranks:
         before_and_after = zip(old.tolist(), kept.tolist(), strict=True)
-        differ |= [not same_scale(_scale_of(encoder, one), _scale_of(wider, other)) for one, other in before_and_after]
+        differ |= [not same_scale(encoder.scale_of(one), wider.scale_of(other)) for one, other in before_and_after]
     changed, before = kept[differ], old[differ]
     reached = lower[:, before] <= upper[:, before]
     for sides, new_sides, step in ((lower, new_lower, -1.0), (upper, new_upper, 1.0)):
@@ -212,10 +189,6 @@ def recode_boxes(
     for place, feature in enumerate(wider.constant):
         new_met[:, place] = has_met(feature)
     return new_lower, new_upper, new_met
-
-
-def _scale_of(encoder: Encoder, place: int) -> RankTable | None:
-    return None if encoder.ranks is None else encoder.ranks.tables.get(place)
 
 
 def _coded_outward(encoder: Encoder, units: FloatArray, features: IntArray, step: float) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Training input of the classifiers: samples and labels of `fit` and `partial_fit`, and saved classes."""
+"""Training input of the classifiers: samples and labels of `fit`, with warnings and notes on suspicious columns."""
 
 from __future__ import annotations
 
@@ -7,13 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from sslart._data.columns import keep_plan, plan_of
-from sslart._data.labels import (
-    ClassTable,
-    Labels,
-    read_labels,
-    with_groups_and_weights,
-    with_two_classes,
-)
+from sslart._data.labels import ClassTable, Labels, read_labels, with_groups_and_weights, with_two_classes
 from sslart._data.leakage import suspects
 from sslart._data.outliers import warn_of_outliers
 from sslart._data.samples import SampleReader, Table, read_samples
@@ -41,8 +35,7 @@ def read_training(
             "None where unlabelled."
         )
     table = read_samples(reader, X, reset=True, leave_out=True)
-    labels = read_labels(y, table)
-    labels = with_two_classes(labels, warn=gaps)
+    labels = with_two_classes(read_labels(y, len(table)), warn=gaps)
     if not labels.known.any():
         raise ValueError(
             "y has no labelled sample: -1, None and NaN mean unlabelled. Label at least one sample, or learn from "
@@ -50,14 +43,9 @@ def read_training(
         )
     learnt, labels = with_groups_and_weights(table, labels, groups, sample_weight)
     warn_of_outliers(learnt, table, scaling, row_names)
-    _take_notes(reader, learnt, labels)
-    return learnt, labels
-
-
-def _take_notes(reader: SampleReader, table: Table, labels: Labels) -> None:
-    """Add notes on suspicious columns to the column plan of a reader."""
-    plan, n_given = plan_of(reader), table.values.shape[1] - table.n_parts
-    names = table.names or [f"x{column}" for column in range(n_given)]
+    plan, n_given = plan_of(reader), learnt.values.shape[1] - learnt.n_parts
+    names = learnt.names or [f"x{column}" for column in range(n_given)]
     codes = ClassTable().learning(labels).codes(labels)
-    found = tuple(suspects(table, codes, names[:n_given], plan.dates))
+    found = tuple(suspects(learnt, codes, names[:n_given], plan.dates))
     keep_plan(reader, replace(plan, notes=plan.notes + found))
+    return learnt, labels

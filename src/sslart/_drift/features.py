@@ -26,6 +26,12 @@ MIN_SHIFT = 0.25  # standard deviations
 MIN_CERTAINTY = 4.0  # standard errors
 NOT_COUNTED = -2  # place of a category
 
+# samples, four times as many in a long stream
+EVERY = 256  # after so many features are looked at
+AFTER = 128  # at the end of the stream: their mean is compared
+APART = 512  # at the end of the stream: not compared with, so that a change lies between
+LONG = 16_384
+
 Category = tuple[int, str | bool | float]  # column and value
 
 
@@ -110,11 +116,10 @@ class FeatureHistory(CachesValues):
     def _with(self, first: FloatArray, categories: tuple[Category, ...]) -> FeatureHistory:
         if first is self.first and len(categories) == len(self.categories):
             return self
-        buckets, now, after = self.buckets, len(self.first), len(first)
-        if now < after or len(self.categories) < len(categories):
-            parts = [2 + part * after + np.arange(now) for part in range(3)]
-            rest = 2 + 3 * after + np.arange(len(self.categories))
-            buckets = buckets.widened(np.concatenate([[END, COUNT], *parts, rest]), 2 + 3 * after + len(categories))
+        buckets, after = self.buckets, len(first)
+        if len(self.first) < after or len(self.categories) < len(categories):
+            places = np.append([END, COUNT], places_of_features(2, self, after))
+            buckets = buckets.widened(places, 2 + 3 * after + len(categories))
         return FeatureHistory(first, categories, buckets)
 
     def after(self, buckets: Buckets) -> FeatureHistory:
@@ -124,13 +129,8 @@ class FeatureHistory(CachesValues):
     def shifts(self, start: int, change: int, names: Sequence[str]) -> tuple[FeatureShift, ...]:
         """Return the features whose mean differs before and after a change, the largest shift first.
 
-        Parameters
-        ----------
-        start, change : int
-            The last sample before the window, and the last one before the change. Of a long window the part next to
-            the change counts.
-        names : sequence of str
-            Of the columns. Those that hold dates are left out: time moves without a drift.
+        `start` and `change` are the last samples before the window and before the change. Of a long window the part
+        next to the change counts. Columns that hold dates are left out: time moves without a drift.
         """
         rows = self.buckets.rows
         begins = np.concatenate([[0.0], rows[:-1, END]])
@@ -152,8 +152,9 @@ class FeatureHistory(CachesValues):
         moved &= (np.abs(shift) >= MIN_SHIFT) & (np.abs(difference) > MIN_CERTAINTY * error)
         found = np.flatnonzero(moved)
         found = found[np.argsort(-np.abs(shift[found]), kind="stable")][:MAX_NAMED]
+        labels = [*names[: len(self.first)], *(f"{names[column]}={printable(one)}" for column, one in self.categories)]
         return tuple(
-            FeatureShift(self._name(place, names), mean_before.item(place), mean_after.item(place), shift.item(place))
+            FeatureShift(str(labels[place]), mean_before.item(place), mean_after.item(place), shift.item(place))
             for place in found.tolist()
         )
 
@@ -167,41 +168,23 @@ class FeatureHistory(CachesValues):
         """The column of each category."""
         return np.array([column for column, _ in self.categories], dtype=np.int64)
 
-    def means(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return number and mean of each column and each category in some rows."""
-        n_columns = len(self.first)
-        counts, totals = (rows[:, 2 + part * n_columns :][:, :n_columns] for part in range(2))
-        if self.categories:
-            counts = counts[:, self.columns]
-            totals = np.concatenate([totals, rows[:, 2 + 3 * n_columns :]], axis=1)
-        return counts, totals / np.maximum(counts, 1) + self._origins
-
     @property
     def origins(self) -> FloatArray:
         """Origin from which the numbers of each column are measured."""
         return np.where(np.isnan(self.first), 0.0, self.first)
 
-    @property
-    def _origins(self) -> FloatArray:
-        return np.concatenate([self.origins, np.zeros(len(self.categories))])
-
     def moments(self, sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return number, mean and variance of each column and each category."""
+        """Return number, mean and variance of each column and each category, of sums or of each row of sums."""
         n_columns = len(self.first)
-        counts, totals, squares = (sums[2 + part * n_columns :][:n_columns] for part in range(3))
+        counts, totals, squares = (sums[..., 2 + part * n_columns :][..., :n_columns] for part in range(3))
         if self.categories:
-            counts = counts[self.columns]
-            totals, squares = (np.concatenate([part, sums[2 + 3 * n_columns :]]) for part in (totals, squares))
+            counts = counts[..., self.columns]
+            rest = sums[..., 2 + 3 * n_columns :]
+            totals, squares = (np.concatenate([part, rest], axis=-1) for part in (totals, squares))
         n = np.maximum(counts, 1)
         variance = np.maximum(0.0, squares / n - (totals / n) ** 2)
         variance[variance < 1e-12 * squares / n] = 0.0  # a rounding
-        return counts, totals / n + self._origins, variance
-
-    def _name(self, place: int, names: Sequence[str]) -> str:
-        if place < len(self.first):
-            return str(names[place])
-        column, category = self.categories[place - len(self.first)]
-        return f"{names[column]}={printable(category)}"
+        return counts, totals / n + np.concatenate([self.origins, np.zeros(len(self.categories))]), variance
 
     def to_state(self) -> dict[str, Any]:
         """Return the state to save: plain values and arrays."""
@@ -230,11 +213,10 @@ class FeatureHistory(CachesValues):
         return cls(first, categories, buckets)
 
 
-# samples, four times as many in a long stream
-EVERY = 256  # after so many features are looked at
-AFTER = 128  # at the end of the stream: their mean is compared
-APART = 512  # at the end of the stream: not compared with, so that a change lies between
-LONG = 16_384
+def places_of_features(first: int, history: FeatureHistory, n_columns: int) -> IntArray:
+    """Return the places, from `first` on, of the sums of a history among those of more columns."""
+    parts = [part * n_columns + np.arange(len(history.first)) for part in range(3)]
+    return first + np.concatenate([*parts, 3 * n_columns + np.arange(len(history.categories))])
 
 
 def is_looked_at(end: int) -> bool:
@@ -249,13 +231,7 @@ def _times(end: int) -> int:
 def feature_change(history: FeatureHistory, end: int, names: Callable[[], Sequence[str]]) -> int | None:
     """Return the last sample before the mean of a feature has left the range of its earlier means; None: none has.
 
-    Parameters
-    ----------
-    history : FeatureHistory
-    end : int
-        The last sample of the stream.
-    names : callable
-        Returns the names of the columns. Those that hold dates are left out.
+    Columns whose names are those of dates are left out.
     """
     rows, after, apart = history.buckets.rows, AFTER * _times(end), APART * _times(end)
     if end < 2 * apart:
@@ -272,7 +248,7 @@ def feature_change(history: FeatureHistory, end: int, names: Callable[[], Sequen
     most = int(beyond.argmax())
     if beyond[most] < 0.0:
         return None
-    counts, means = (of[:, most] for of in history.means(rows))
+    counts, means, _ = (of[:, most] for of in history.moments(rows))
     _, _, variance = history.moments(rows[:n_earlier].sum(axis=0))
     earlier = means[:n_earlier][counts[:n_earlier] >= MIN_OF_MEAN]
     first_later = int(np.searchsorted(begins, end - apart))
@@ -283,4 +259,5 @@ def feature_change(history: FeatureHistory, end: int, names: Callable[[], Sequen
 
 
 def rounded(value: float) -> float:
+    """Return a number with six significant digits."""
     return float(f"{value:.6g}")

@@ -24,159 +24,30 @@ from sslart._data.stream_sums import (
     ROOTS,
     WRONG_SQUARES,
 )
-from sslart._drift.features import AFTER, FeatureHistory, FeatureShift, feature_change, is_looked_at, rounded
+from sslart._drift.features import (
+    AFTER,
+    FeatureHistory,
+    FeatureShift,
+    feature_change,
+    is_looked_at,
+    places_of_features,
+    rounded,
+)
 from sslart._drift.windows import AdaptiveWindow, Cut, Timeline
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import category_text, number_text
 from sslart._utils.validation import MAX_COUNT, require, saved_array, saved_whole
 
-# after how many samples windows are checked, from which sample of a stream on
-STEPS = ((0, BLOCK), (1024, 4 * BLOCK), (4096, 8 * BLOCK), (16_384, 16 * BLOCK))
-FIRST_CLASS = FIRST_FEATURE  # column of the first class where there are none of features
-
-TINY = 1e-300
-
-
-class Measurements(NamedTuple):
-    """Measurements of samples, taken before they were learnt.
-
-    Attributes
-    ----------
-    gaps : array of length n_samples
-        How far each lay from its box; NaN where no box could take it.
-    room : float
-        The gap of a sample that is as novel as can be.
-    codes : array of int, or None
-        Class codes, -1 where unlabelled. None: there are no classes.
-    predicted : array of int, or None
-        Codes of the predicted classes, -1 where nothing was predicted.
-    wrong : array, or None
-        In place of `predicted`: how much the prediction was wrong; NaN where nothing was predicted.
-    """
-
-    gaps: FloatArray
-    room: float = 1.0
-    codes: IntArray | None = None
-    predicted: IntArray | None = None
-    wrong: FloatArray | None = None
-
-    @classmethod
-    def of(
-        cls,
-        learnt: LearnResult,
-        vigilance: float,
-        codes: IntArray | None = None,
-        better: Sequence[tuple[slice, IntArray]] = (),
-    ) -> Measurements:
-        """Return the measurements of samples by a network.
-
-        Parameters
-        ----------
-        learnt : LearnResult
-        vigilance : float
-        codes : array or None
-            Class codes of the samples; None: no labels.
-        better : sequence of (rows, codes)
-            What was predicted for some of the samples by other means.
-        """
-        predicted = learnt.predicted if codes is not None and len(learnt.predicted) else None
-        if better and predicted is not None:
-            predicted = predicted.copy()
-            for rows, own in better:
-                predicted[rows] = own
-        return cls(learnt.gaps, max(1.0 - vigilance, TINY), codes, predicted)
-
-    @property
-    def novelty(self) -> FloatArray:
-        """From 0 for a sample that lies in its box to 1 for one that no box can take."""
-        return np.fmin(self.gaps / self.room, 1.0)
-
-    @classmethod
-    def of_members(cls, novelty: FloatArray, right: BoolArray, codes: IntArray) -> Measurements:
-        """Return the measurements averaged over the members of an ensemble, given the correct predictions of each."""
-        return cls(novelty, 1.0, codes, None, np.where(codes == UNLABELLED, np.nan, 1.0 - right.mean(axis=0)))
-
-    def rows(self, rows: slice) -> Measurements:
-        """Return the measurements of the given rows."""
-        codes, predicted = (None if one is None else one[rows] for one in (self.codes, self.predicted))
-        return Measurements(
-            self.gaps[rows], self.room, codes, predicted, None if self.wrong is None else self.wrong[rows]
-        )
-
-
-class Shape(NamedTuple):
-    """Numbers of columns, categories, and classes that sums cover."""
-
-    n_columns: int = 0
-    n_categories: int = 0
-    n_classes: int = 0
-
-    @property
-    def width(self) -> int:
-        """The number of columns of the sums."""
-        return FIRST_FEATURE + 3 * self.n_columns + self.n_categories + self.n_classes
-
-    def places(self, wider: Shape) -> IntArray:
-        """Return the columns, in wider sums, of the columns of these."""
-        numbers = [FIRST_FEATURE + part * wider.n_columns + np.arange(self.n_columns) for part in range(3)]
-        first_category = FIRST_FEATURE + 3 * wider.n_columns
-        categories = first_category + np.arange(self.n_categories)
-        classes = first_category + wider.n_categories + np.arange(self.n_classes)
-        return np.concatenate([np.arange(FIRST_FEATURE), *numbers, categories, classes])
-
-    def widened(self, sums: FloatArray, wider: Shape) -> FloatArray:
-        """Return sums with further columns, which were 0 so far."""
-        if self == wider:
-            return sums
-        rows = np.zeros((len(sums), wider.width))
-        rows[:, self.places(wider)] = sums
-        return rows
-
-
-def series_of(measured: FloatArray) -> list[FloatArray]:
-    """Return the input of each window: last sample, number of values, totals, and squares, by kind.
-
-    Parameters
-    ----------
-    measured : array
-        Last sample, samples, measures, labels of each class.
-    """
-    novelty = measured[:, : NOVEL + 1]
-    if not measured[:, N_LABELLED].any():
-        return [novelty]
-    ends, classes = measured[:, : END + 1], measured[:, FIRST_CLASS:]  # of zeros and ones the squares are the same
-    errors = np.concatenate([ends, measured[:, N_PREDICTED : WRONG_SQUARES + 1]], axis=1)
-    return [novelty, errors, np.concatenate([ends, measured[:, N_LABELLED:], classes], axis=1)]
-
-
-def step_after(n_samples: int) -> int:
-    """Return the number of samples between two checks of the windows, after `n_samples` samples."""
-    return next(step for start, step in reversed(STEPS) if n_samples >= start)
-
-
-def n_complete(n_samples: int) -> int:
-    """Return the number of samples of a stream that the windows have processed."""
-    step = step_after(n_samples)
-    return n_samples // step * step
-
-
-def checks_between(start: int, end: int) -> IntArray:
-    """Return after which samples windows are checked, from the one after a check to another one."""
-    checks, now = [], start
-    while now < end:
-        now += step_after(now)
-        checks.append(now)
-    return np.array(checks)
-
-
-def n_classes_of(codes: IntArray | None) -> int:
-    """Return the number of classes counted for these codes."""
-    return 0 if codes is None else min(int(codes.max(initial=UNLABELLED)) + 1, MAX_CLASSES)
-
-
 NOVELTY, ERROR, CLASSES = MEASURES = ("novelty", "error", "classes")
 FEATURES = "features"
 KINDS = (*MEASURES, FEATURES)
+
+# after how many samples windows are checked, from which sample of a stream on
+STEPS = ((0, BLOCK), (1024, 4 * BLOCK), (4096, 8 * BLOCK), (16_384, 16 * BLOCK))
+FIRST_CLASS = FIRST_FEATURE  # column of the first class where there are none of features
+MAX_TOGETHER = 16_384  # samples
+MAX_EVENTS = 1000
+TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -250,36 +121,57 @@ class DriftEvent:
         }
 
 
-def events_to_state(events: tuple[DriftEvent, ...]) -> list[dict[str, Any]]:
-    """Return events as plain values to save."""
-    return [{**vars(event), "features": [vars(one) for one in event.features]} for event in events]
+class Measurements(NamedTuple):
+    """Measurements of samples, taken before they were learnt.
 
+    Attributes
+    ----------
+    gaps : array of length n_samples
+        How far each lay from its box; NaN where no box could take it.
+    room : float
+        The gap of a sample that is as novel as can be.
+    codes, predicted : arrays of int, or None
+        Class codes, -1 where unlabelled, and codes of the predicted classes, -1 for none. None: there are no classes.
+    wrong : array, or None
+        In place of `predicted`: how much the prediction was wrong; NaN where nothing was predicted.
+    """
 
-def events_from_state(state: Any) -> tuple[DriftEvent, ...]:
-    """Return the events of a saved state, after checking that they can be such."""
-    events = []
-    for one in state:
-        require(one["kind"] in KINDS and isinstance(one["label"], int | str | bool | None), "the drifts")
-        sample, since = (saved_whole(one, name, 0, MAX_COUNT) for name in ("sample", "since"))
-        features = tuple(FeatureShift(_text(shift["name"]), *_numbers(shift, "shift")) for shift in one["features"])
-        before, after = _numbers(one)
-        events.append(DriftEvent(one["kind"], sample, since, before, after, one["label"], features))
-    return tuple(events)
+    gaps: FloatArray
+    room: float = 1.0
+    codes: IntArray | None = None
+    predicted: IntArray | None = None
+    wrong: FloatArray | None = None
 
+    @classmethod
+    def of(
+        cls,
+        learnt: LearnResult,
+        vigilance: float,
+        codes: IntArray | None = None,
+        better: Sequence[tuple[slice, IntArray]] = (),
+    ) -> Measurements:
+        """Return the measurements of samples by a network; `better`: rows, and codes predicted by other means."""
+        predicted = learnt.predicted if codes is not None and len(learnt.predicted) else None
+        if better and predicted is not None:
+            predicted = predicted.copy()
+            for rows, own in better:
+                predicted[rows] = own
+        return cls(learnt.gaps, max(1.0 - vigilance, TINY), codes, predicted)
 
-def _text(value: Any) -> str:
-    require(isinstance(value, str), "the drifts")
-    return str(value)
+    @classmethod
+    def of_members(cls, novelty: FloatArray, right: BoolArray, codes: IntArray) -> Measurements:
+        """Return the measurements averaged over the members of an ensemble, given the correct predictions of each."""
+        return cls(novelty, 1.0, codes, None, np.where(codes == UNLABELLED, np.nan, 1.0 - right.mean(axis=0)))
 
+    @property
+    def novelty(self) -> FloatArray:
+        """From 0 for a sample that lies in its box to 1 for one that no box can take."""
+        return np.fmin(self.gaps / self.room, 1.0)
 
-def _numbers(state: Any, *more: str) -> list[float]:
-    values = [state[name] for name in ("before", "after", *more)]
-    require(all(type(value) is float for value in values), "the drifts")
-    return values
-
-
-MAX_TOGETHER = 16_384  # samples
-MAX_EVENTS = 1000
+    def rows(self, rows: slice) -> Measurements:
+        """Return the measurements of the given rows."""
+        others: list[Any] = [None if one is None else one[rows] for one in self[2:]]
+        return Measurements(self.gaps[rows], self.room, *others)
 
 
 class StreamNames(NamedTuple):
@@ -299,116 +191,109 @@ class DriftMonitor:
     n_samples: int = 0
     n_checked: int = 0  # samples that windows have taken account of
     due: int = BLOCK  # after so many samples windows are checked again
-    sums: FloatArray = field(default_factory=lambda: np.empty((0, Shape().width)))  # since the last check
+    sums: FloatArray = field(default_factory=lambda: np.empty((0, FIRST_FEATURE)))  # since the last check
     windows: tuple[AdaptiveWindow, ...] = (AdaptiveWindow(), AdaptiveWindow(), AdaptiveWindow().widened(0))
     history: FeatureHistory = field(default_factory=FeatureHistory)
     timeline: Timeline = field(default_factory=Timeline)
     events: tuple[DriftEvent, ...] = ()
 
-    def after(self, learnt: Measurements, table: Table, context: StreamNames) -> DriftMonitor:
+    def after(self, learnt: Measurements, table: Table, names: StreamNames) -> DriftMonitor:
         """Return the monitor after samples have been learnt."""
         values, monitor = table.values, self
         n = len(values)
         if n > MAX_TOGETHER:
             for start in range(0, n, MAX_TOGETHER):
                 rows = slice(start, start + MAX_TOGETHER)
-                monitor = monitor.after(learnt.rows(rows), table[rows], context)
+                monitor = monitor.after(learnt.rows(rows), table[rows], names)
             return monitor
         sums = None
         if not table.categories and values.shape[1] == len(self.history.first):
             sums = self._summed(learnt, values, None)
         if sums is None:
             history, places = self.history.reading(table)
-            monitor = self._meeting(history, n_classes_of(learnt.codes))
+            n_classes = 0 if learnt.codes is None else int(learnt.codes.max(initial=UNLABELLED)) + 1
+            monitor = self._widened(history, min(n_classes, MAX_CLASSES))
             sums = monitor._summed(learnt, values, places)
             assert sums is not None
         n_samples, history = self.n_samples + n, monitor.history
         waiting = DriftMonitor(
             n_samples, self.n_checked, self.due, sums, monitor.windows, history, monitor.timeline, self.events
         )
-        return waiting if n_samples < self.due else waiting._checked(context)
+        return waiting if n_samples < self.due else waiting._checked(names)
 
     def _summed(self, learnt: Measurements, values: FloatArray, places: IntArray | None) -> FloatArray | None:
         """Return the sums with further samples; None where there is no column for something in them."""
-        gaps, room, codes, predicted, wrong = learnt
         history, before = self.history, self.sums
         n_filled = self.n_samples - self.n_checked
         after = np.empty((-(-(n_filled + len(values)) // BLOCK), before.shape[1]))
+        n_categories = len(history.categories)
         is_complete = backend().drift_sums(
-            np.ascontiguousarray(values),
-            places,
-            history.first,
-            gaps,
-            room,
-            codes,
-            predicted,
-            wrong,
-            len(history.categories),
-            n_filled,
-            before,
-            after,
+            np.ascontiguousarray(values), places, history.first, *learnt, n_categories, n_filled, before, after
         )
         return after if is_complete else None
 
-    def _meeting(self, history: FeatureHistory, n_classes: int) -> DriftMonitor:
+    def _widened(self, history: FeatureHistory, n_classes: int) -> DriftMonitor:
         """Return the monitor widened to further columns, categories, and classes."""
-        now = self._shape()
-        wider = Shape(len(history.first), len(history.categories), max(n_classes, now.n_classes))
-        novelty, errors, classes = self.windows
-        return replace(
-            self,
-            sums=now.widened(self.sums, wider),
-            windows=(novelty, errors, classes.widened(wider.n_classes)),
-            history=history,
-            timeline=self.timeline.widened(FIRST_CLASS + wider.n_classes),
-        )
+        before, n_now = self.history, self._n_classes()
+        n_classes = max(n_classes, n_now)
+        n_features = 3 * len(history.first) + len(history.categories)
+        sums = np.zeros((len(self.sums), FIRST_FEATURE + n_features + n_classes))
+        features = places_of_features(FIRST_FEATURE, before, len(history.first))
+        classes = FIRST_FEATURE + n_features + np.arange(n_now)
+        sums[:, np.concatenate([np.arange(FIRST_FEATURE), features, classes])] = self.sums
+        novelty, errors, shares = self.windows
+        windows, timeline = (novelty, errors, shares.widened(n_classes)), self.timeline.widened(FIRST_CLASS + n_classes)
+        return replace(self, sums=sums, windows=windows, history=history, timeline=timeline)
 
-    def _shape(self) -> Shape:
-        history = self.history
-        shape = Shape(len(history.first), len(history.categories))
-        return shape._replace(n_classes=self.sums.shape[1] - shape.width)
+    def _n_classes(self) -> int:
+        """Return the number of classes that are counted."""
+        width: int = self.sums.shape[1]
+        return width - FIRST_FEATURE - 3 * len(self.history.first) - len(self.history.categories)
 
-    def _checked(self, context: StreamNames) -> DriftMonitor:
+    def _checked(self, names: StreamNames) -> DriftMonitor:
         """Return the monitor after windows have taken account of all samples up to the last check that is due."""
-        start, end = self.n_checked, n_complete(self.n_samples)
-        sums, n_classes = self.sums[: (end - start) // BLOCK], self._shape().n_classes
+        start, end = self.n_checked, _n_complete(self.n_samples)
+        sums = self.sums[: (end - start) // BLOCK]
         sums[:, END] = np.arange(start + BLOCK, end + 1, BLOCK)
-        first_class = sums.shape[1] - n_classes
+        first_class = sums.shape[1] - self._n_classes()
         measured = np.concatenate([sums[:, :FIRST_FEATURE], sums[:, first_class:]], axis=1)
         features = np.concatenate([sums[:, : COUNT + 1], sums[:, FIRST_FEATURE:first_class]], axis=1)
-        checks = checks_between(start, end)
-        stops = (checks - start) // BLOCK
+        checks, now = [], start
+        while now < end:
+            now += _step_after(now)
+            checks.append(now)
+        stops = (np.array(checks) - start) // BLOCK
         windows, found = list(self.windows), []
-        for kind, rows in enumerate(series_of(measured)):
+        for kind, rows in enumerate(_series(measured)):
             windows[kind], cuts = windows[kind].adding(rows, stops)
             found += [(int(np.searchsorted(checks, cut.end)), kind, cut) for cut in cuts]
         buckets = self.history.buckets.copy(len(sums))
         history, events, taken = self.history.after(buckets), self.events, 0
-        for number, check in enumerate(checks.tolist()):
+        for number, (check, stop) in enumerate(zip(checks, stops.tolist(), strict=True)):
             own_cuts = [(kind, cut) for at, kind, cut in found if at == number]
             looks = is_looked_at(check)
             if own_cuts or looks:
-                stop = int(stops[number])
                 buckets.push(features[taken:stop])
                 taken = stop
-                events = _with_events(events, own_cuts, history, context)
+            for kind, cut in own_cuts:
+                events = _adding(events, _event(cut, MEASURES[kind], history, names, events))
             if looks:
-                events = _with_moved(events, history, check, context)
+                events = _adding(events, _moved(history, check, names, events))
         buckets.push(features[taken:])
         timeline, rest = self.timeline.adding(measured), self.sums[len(sums) :].copy()
-        due = end + step_after(end)
+        due = end + _step_after(end)
         return DriftMonitor(self.n_samples, end, due, rest, tuple(windows), history, timeline, events)
 
     def to_state(self) -> dict[str, Any]:
         """Return the state to save: plain values and arrays."""
         return {
             "n_samples": self.n_samples,
-            "n_classes": self._shape().n_classes,
+            "n_classes": self._n_classes(),
             "sums": self.sums,
             "windows": [window.to_state() for window in self.windows],
             "features": self.history.to_state(),
             "timeline": self.timeline.to_state(),
-            "events": events_to_state(self.events),
+            "events": [{**vars(event), "features": [vars(one) for one in event.features]} for event in self.events],
         }
 
     @classmethod
@@ -417,47 +302,47 @@ class DriftMonitor:
         n_samples = saved_whole(state, "n_samples", 0, MAX_COUNT)
         n_classes = saved_whole(state, "n_classes", 0, MAX_CLASSES)
         history = FeatureHistory.from_state(state["features"], n_columns, n_samples)
-        n_checked = n_complete(n_samples)
-        shape = Shape(len(history.first), len(history.categories), n_classes)
-        sums = saved_array(state, "sums", np.float64, -(-(n_samples - n_checked) // BLOCK), shape.width)
+        n_checked = _n_complete(n_samples)
+        width = FIRST_FEATURE + 3 * len(history.first) + len(history.categories) + n_classes
+        sums = saved_array(state, "sums", np.float64, -(-(n_samples - n_checked) // BLOCK), width)
         require(np.isfinite(sums).all() and sums[:, COUNT].sum() == n_samples - n_checked, "the sums")
         require(((sums[:, ROOTS:FIRST_FEATURE] >= 0) & (sums[:, ROOTS:FIRST_FEATURE] <= BLOCK)).all(), "the sums")
-        windows = [
+        windows = tuple(
             AdaptiveWindow.from_state(one, n, n_samples)
             for one, n in zip(state["windows"], (1, 1, n_classes), strict=True)
-        ]
+        )
         timeline = Timeline.from_state(state["timeline"], FIRST_CLASS + n_classes)
         require(timeline.n_blocks * BLOCK == n_checked, "the timeline")
-        events = events_from_state(state["events"])
-        due = n_checked + step_after(n_checked)
-        return cls(n_samples, n_checked, due, sums, tuple(windows), history, timeline, events)
+        events = tuple(_saved_event(one) for one in state["events"])
+        return cls(n_samples, n_checked, n_checked + _step_after(n_checked), sums, windows, history, timeline, events)
 
 
 NO_DRIFT = DriftMonitor()
 
 
-def _with_events(
-    events: tuple[DriftEvent, ...], cuts: list[tuple[int, Cut]], history: FeatureHistory, context: StreamNames
-) -> tuple[DriftEvent, ...]:
-    for kind, cut in cuts:
-        event = _event(cut, MEASURES[kind], history, context, events)
-        events = events if event is None else (*events, event)[-MAX_EVENTS:]
-    return events
+def _step_after(n_samples: int) -> int:
+    """Return the number of samples between two checks of the windows, after `n_samples` samples."""
+    return next(step for start, step in reversed(STEPS) if n_samples >= start)
 
 
-def _with_moved(
-    events: tuple[DriftEvent, ...], history: FeatureHistory, end: int, context: StreamNames
-) -> tuple[DriftEvent, ...]:
-    """Return the events after features have been looked at: with one more where any moved that was not named yet."""
-    change = feature_change(history, end, context.column_names)
-    if change is None or change <= _last_of(FEATURES, events):
-        return events
-    moved = history.shifts(0, change, context.column_names())
-    named = {one.name for event in events if event.since >= change - AFTER for one in event.features}
-    if named.issuperset(one.name for one in moved):
-        return events
-    event = DriftEvent(FEATURES, end, change + 1, moved[0].before, moved[0].after, None, moved)
-    return (*events, event)[-MAX_EVENTS:]
+def _n_complete(n_samples: int) -> int:
+    """Return the number of samples of a stream that the windows have processed."""
+    step = _step_after(n_samples)
+    return n_samples // step * step
+
+
+def _series(measured: FloatArray) -> list[FloatArray]:
+    """Return the input of each window, by kind: last sample, number of values, totals, and squares."""
+    novelty = measured[:, : NOVEL + 1]
+    if not measured[:, N_LABELLED].any():
+        return [novelty]
+    ends, classes = measured[:, : END + 1], measured[:, FIRST_CLASS:]  # of zeros and ones the squares are the same
+    errors = np.concatenate([ends, measured[:, N_PREDICTED : WRONG_SQUARES + 1]], axis=1)
+    return [novelty, errors, np.concatenate([ends, measured[:, N_LABELLED:], classes], axis=1)]
+
+
+def _adding(events: tuple[DriftEvent, ...], event: DriftEvent | None) -> tuple[DriftEvent, ...]:
+    return events if event is None else (*events, event)[-MAX_EVENTS:]
 
 
 def _last_of(kind: str, events: Sequence[DriftEvent]) -> int:
@@ -465,8 +350,20 @@ def _last_of(kind: str, events: Sequence[DriftEvent]) -> int:
     return max((event.sample for event in events if event.kind == kind), default=0)
 
 
+def _moved(history: FeatureHistory, end: int, names: StreamNames, events: Sequence[DriftEvent]) -> DriftEvent | None:
+    """Return the event of features that have moved; None if there are none that have not been named yet."""
+    change = feature_change(history, end, names.column_names)
+    if change is None or change <= _last_of(FEATURES, events):
+        return None
+    moved = history.shifts(0, change, names.column_names())
+    named = {one.name for event in events if event.since >= change - AFTER for one in event.features}
+    if named.issuperset(one.name for one in moved):
+        return None
+    return DriftEvent(FEATURES, end, change + 1, moved[0].before, moved[0].after, None, moved)
+
+
 def _event(
-    cut: Cut, kind: str, history: FeatureHistory, context: StreamNames, events: Sequence[DriftEvent]
+    cut: Cut, kind: str, history: FeatureHistory, names: StreamNames, events: Sequence[DriftEvent]
 ) -> DriftEvent | None:
     """Return the event of a cut; None if it is no drift, or has been reported already.
 
@@ -477,10 +374,22 @@ def _event(
     if cut.change < _last_of(kind, events) or (kind != CLASSES and after <= before):
         return None
     label = None
-    if kind == CLASSES and cut.series < min(len(context.classes), MAX_CLASSES - 1):
-        label = context.classes[cut.series]
-    features = history.shifts(cut.start, cut.change, context.column_names())
+    if kind == CLASSES and cut.series < min(len(names.classes), MAX_CLASSES - 1):
+        label = names.classes[cut.series]
+    features = history.shifts(cut.start, cut.change, names.column_names())
     return DriftEvent(kind, cut.end, cut.change + 1, before, after, label, features)
+
+
+def _saved_event(state: Any) -> DriftEvent:
+    """Return the event of a saved state, after checking that it can be one."""
+    require(state["kind"] in KINDS and isinstance(state["label"], int | str | bool | None), "the drifts")
+    sample, since = (saved_whole(state, name, 0, MAX_COUNT) for name in ("sample", "since"))
+    shifts = [(one["name"], one["before"], one["after"], one["shift"]) for one in state["features"]]
+    numbers = [state["before"], state["after"], *(value for _, *values in shifts for value in values)]
+    require(all(type(value) is float for value in numbers), "the drifts")
+    require(all(isinstance(name, str) for name, *_ in shifts), "the drifts")
+    features = tuple(FeatureShift(*shift) for shift in shifts)
+    return DriftEvent(state["kind"], sample, since, state["before"], state["after"], state["label"], features)
 
 
 class PredictedDrift:
@@ -501,17 +410,8 @@ class PredictedDrift:
     ) -> list[DriftEvent]:
         """Return the drifts found in further rows, in which `sample` and `since` are numbers of rows.
 
-        Parameters
-        ----------
-        table : Table
-        novel : array
-            1 for rows that are novel, 0 for others.
-        predicted, labels : sequences
-            Predicted and true classes, None where there is none.
-        numbers : sequence of int
-            The numbers of the rows.
-        names : sequence of str
-            Of the columns of the table.
+        `novel` is 1 for rows that are novel, else 0; `predicted` and `labels` are classes, None where there is none;
+        `numbers` of the rows, and `names` of the columns.
         """
         n_before, n_events = self._monitor.n_samples, len(self._monitor.events)
         codes = [UNLABELLED if label is None else self._codes.setdefault(label, len(self._codes)) for label in labels]

@@ -16,13 +16,8 @@ from sslart._utils.validation import MAX_COUNT, require, saved_array, saved_whol
 class Buckets:
     """An exponential histogram: rows of level k are sums over 2^k rows that have been added.
 
-    Only one that nobody else has is changed: `copy` makes such a one.
-
-    Parameters
-    ----------
-    n_columns : int
-        The first column of a row is the number of the last sample that it sums, the others are sums, of which the first
-        is how many samples or values there are.
+    The first column of a row is the number of the last sample that it sums, the others are sums, of which the first is
+    how many samples or values there are. Only one that nobody else has is changed: `copy` makes such a one.
     """
 
     def __init__(self, n_columns: int = 2) -> None:
@@ -45,12 +40,6 @@ class Buckets:
     def push(self, rows: FloatArray) -> None:
         """Add rows."""
         backend().drift_push(self.storage, self.sizes, np.ascontiguousarray(rows))
-
-    def adding(self, rows: FloatArray) -> Self:
-        """Return the histogram after further rows; the result does not depend on how rows are split into calls."""
-        other = self.copy(len(rows))
-        other.push(rows)
-        return other
 
     def widened(self, places: IntArray, n_columns: int) -> Self:
         """Return the histogram with the present columns at other places among more, which were 0 so far."""
@@ -83,14 +72,9 @@ class Buckets:
 class Cut(NamedTuple):
     """A split of a window into two parts whose means differ.
 
-    Attributes
-    ----------
-    series : int
-        The series whose means differ most clearly.
-    start, change, end : int
-        Numbers of the last sample before the window, of the last sample before the change, and of the last sample.
-    before, after : arrays
-        The sums of the two parts: how many values, then totals and squares of every series.
+    `series` is the one whose means differ most clearly; `start`, `change` and `end` are the numbers of the last samples
+    before the window, before the change, and of all; `before` and `after` are the sums of the two parts: how many
+    values, then totals and squares of every series.
     """
 
     series: int
@@ -103,17 +87,11 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AdaptiveWindow:
-    """A window over one series of values in [0, 1] or several, which is cut where the mean of one has changed.
+    """A window over series of values in [0, 1], which is cut where the mean of one has changed (ADWIN). Immutable.
 
-    Immutable. Values come as sums over blocks; it is ADWIN where a block is one value. Of several series each is tested
-    at its share of the probability of a false alarm, and one window is common to all.
-
-    Attributes
-    ----------
-    buckets : Buckets
-        Rows of (last sample, number of values, totals, squares).
-    start : int
-        Number of the last sample before the window.
+    Values come as sums over blocks; see Bifet & Gavaldà, 2007, for blocks of one value. Each of several series is
+    tested at its share of the probability of a false alarm, and one window is common to all. Rows are last sample,
+    number of values, totals and squares; `start` is the number of the last sample before the window.
     """
 
     buckets: Buckets = field(default_factory=lambda: Buckets(4))
@@ -122,12 +100,8 @@ class AdaptiveWindow:
     def adding(self, rows: FloatArray, stops: IntArray) -> tuple[AdaptiveWindow, list[Cut]]:
         """Return the window after further blocks, and where it was cut.
 
-        Parameters
-        ----------
-        rows : array of shape (n_blocks, 2 + 2 · n_series)
-        stops : array of int
-            After how many of the blocks the window is checked, ascending, the last one after all of them. Older rows
-            are dropped for as long as parts differ; where they differed first is a cut.
+        The window is checked after each number of blocks in `stops`, the last one after all of them. Older rows are
+        dropped for as long as parts differ; where they differed first is a cut.
         """
         if not len(rows):
             return self, []
@@ -171,14 +145,8 @@ MAX_PARTS = 200  # even
 class Timeline:
     """Sums over equal parts of a stream; where there are too many, two become one. Immutable.
 
-    Attributes
-    ----------
-    rows : array of shape (n_parts, n_columns)
-        Number of the last sample, then sums. The last part may be incomplete.
-    n_blocks : int
-        How many blocks there have been.
-    width : int
-        How many blocks are a part.
+    `rows` have the number of the last sample, then sums; the last part may be incomplete. There have been `n_blocks`
+    blocks, and `width` of them are a part.
     """
 
     rows: FloatArray = field(default_factory=lambda: np.empty((0, FIRST_FEATURE)))

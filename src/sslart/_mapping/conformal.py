@@ -32,14 +32,8 @@ def conformal_p_values(scores: FloatArray, left_out: FloatArray, weights: FloatA
 
     (1 + sum of the weights of the left-out scores that are at least as high) / (1 + sum of all weights)
 
-    Parameters
-    ----------
-    scores : array of any shape
-        Nonconformity of new samples: the higher, the stranger.
-    left_out : array of length n_labels
-        The same of left-out labels.
-    weights : array of length n_labels
-        They sum to one for each group of samples that belong together.
+    Scores are nonconformities of new samples and of left-out labels: the higher, the stranger. Weights sum to one for
+    each group of labels that belong together.
 
     Examples
     --------
@@ -65,18 +59,7 @@ def class_sets(
     """Return prediction sets as masks: classes with a p-value above 1 - coverage, and the best class.
 
     The nonconformity of a class is one minus its probability (least ambiguous sets: Sadinle, Lei and Wasserman 2019).
-
-    Parameters
-    ----------
-    proba : array of shape (n_samples, n_classes)
-        Probabilities of new samples.
-    left_out : array of shape (n_labels, n_classes)
-        Probabilities of left-out labels.
-    truth, weights : arrays of length n_labels
-        Class index and weight of each label.
-    coverage : float
-    per_class : bool
-        Whether a class is compared with the labels of that class alone.
+    Per class, each class is compared with the labels of that class alone.
     """
     own = 1.0 - left_out[np.arange(len(truth)), truth]
     if per_class:
@@ -94,21 +77,11 @@ def class_sets(
 
 @dataclass(frozen=True, eq=False)
 class ErrorCurve:
-    """Guaranteed error and number of answered labels for each confidence threshold, highest first.
+    """Guaranteed error and number of answered labels for each confidence threshold, highest first."""
 
-    Attributes
-    ----------
-    confidence : array
-        Distinct, falling.
-    answered : array
-        How many left-out predictions have this confidence or more: the sum of their weights.
-    error : array
-        The smallest error that can be promised for these.
-    """
-
-    confidence: FloatArray
-    answered: FloatArray
-    error: FloatArray
+    confidence: FloatArray  # distinct, falling
+    answered: FloatArray  # how many left-out predictions have this confidence or more: the sum of their weights
+    error: FloatArray  # the smallest error that can be promised for these
 
     @property
     def smallest_error(self) -> float:
@@ -128,10 +101,7 @@ class ErrorCurve:
         return self.error[order][new], self.answered[places[new]]
 
     def least_confidence(self, level: float) -> float:
-        """Return from which confidence on samples are answered, so that the error is at most the level.
-
-        0 where all left-out predictions can be answered, `NEVER` where no confidence is high enough.
-        """
+        """Return the lowest confidence to answer at a level of error: 0 to answer always, `NEVER` for never."""
         place = self.place(level)
         if place is None:
             return NEVER
@@ -142,14 +112,7 @@ def error_curve(confidence: FloatArray, wrong: BoolArray, weights: FloatArray) -
     """Return the guaranteed error and the number of answered labels for each confidence threshold.
 
     The error is (1 + wrong) / (1 + answered), both summed over the left-out predictions of at least that confidence:
-    the new sample counts as if it were answered, and wrong.
-
-    Parameters
-    ----------
-    confidence : array of length n_predictions
-    wrong : array of bool of length n_predictions
-    weights : array of length n_predictions
-        They sum to one for each group of samples that belong together.
+    the new sample counts as if it were answered, and wrong. Weights are those of `conformal_p_values`.
 
     Examples
     --------
@@ -181,18 +144,10 @@ def smallest_error(n_labels: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ConformalPredictor:
-    """Conformal predictor built on leave-one-out predictions.
-
-    Attributes
-    ----------
-    left_out : LooPredictions
-    classes : array
-        Sorted.
-    abstain_below : float or None
-    """
+    """Conformal predictor built on leave-one-out predictions."""
 
     left_out: LooPredictions
-    classes: NDArray[Any]
+    classes: NDArray[Any]  # sorted
     abstain_below: float | None = None
 
     @cached_property
@@ -212,25 +167,44 @@ class ConformalPredictor:
         return error_curve(found.confidence[rows], ~found.right[rows], found.weights[rows])
 
     def confidence_limits(self, levels: ErrorLevels) -> FloatArray:
-        """Return from which confidence on each class is predicted: 0 for always, `NEVER` for never.
+        """Return the confidence from which each class is predicted: 0 for always, `NEVER` for never.
 
-        Raises
-        ------
-        ValueError
-            If a level is lower than can be promised with the labels there are.
+        A level that is too low for the number of labels is a ValueError.
         """
         limits = np.zeros(len(self.classes))
         if levels.overall is not None:
-            curve = self.curve()
-            _check_error(levels.overall, self.n_labels, curve, f"with {self._counted()}", self._unit)
-            limits[:] = _limit(levels.overall, curve, "nothing", "everywhere")
+            nowhere = "predicts nothing and abstains everywhere"
+            limits[:] = self._limit(levels.overall, self.n_labels, self.curve(), f"with {self._counted()}", "", nowhere)
         for index, level in levels.by_class:
-            name = repr(self.classes[index].item())
-            n, curve = float(self.left_out.weights[self.left_out.predicted == index].sum()), self.curve(index)
-            counted = plural(math.floor(n + EXACT), f"left-out {self._unit}")
-            _check_error(level, n, curve, f"for class {name}, which is predicted for {counted}", self._unit, name)
-            limits[index] = _limit(level, curve, f"class {name} never", "where it is the most probable")
+            name, n = (
+                repr(self.classes[index].item()),
+                float(self.left_out.weights[self.left_out.predicted == index].sum()),
+            )
+            counted = (
+                f"for class {name}, which is predicted for {plural(math.floor(n + EXACT), f'left-out {self._unit}')}"
+            )
+            nowhere = f"predicts class {name} never and abstains where it is the most probable"
+            limits[index] = self._limit(level, n, self.curve(index), counted, f" that are predicted as {name}", nowhere)
         return limits
+
+    def _limit(self, level: float, n: float, curve: ErrorCurve, counted: str, which: str, nowhere: str) -> float:
+        """Return the confidence from which a level is kept; a warning where there is none."""
+        smallest = percent_up(curve.smallest_error)
+        if smallest_error(n) > level + EXACT:
+            raise ValueError(
+                f"max_error={level:g} cannot be promised {counted}: the smallest error that can be promised is "
+                f"{smallest}, and {100 * level:g} % needs at least {plural(labels_needed(level), self._unit)}{which}. "
+                "Label more samples, or raise max_error."
+            )
+        limit = curve.least_confidence(level)
+        if limit == NEVER:
+            warnings.warn(
+                f"max_error={level:g} is less than this model can promise at any confidence, so that it {nowhere}. The "
+                f"smallest error that can be promised is {smallest}: raise max_error, or label more samples.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return limit
 
     def _counted(self) -> str:
         """Return the number of labels in words."""
@@ -245,13 +219,7 @@ class ConformalPredictor:
         return "label" if len(self.left_out.truth) == round(self.n_labels) else "group"
 
     def sets(self, proba: FloatArray, coverage: float, *, per_class: bool) -> BoolArray:
-        """Return the prediction set of each sample as a mask over classes.
-
-        Raises
-        ------
-        ValueError
-            If the coverage is higher than can be promised with the labels there are.
-        """
+        """Return prediction sets as masks over classes; a ValueError where labels are too few for the coverage."""
         self._check_coverage(coverage, per_class)
         own = self.left_out
         return class_sets(proba, own.proba, own.truth, own.weights, coverage, per_class=per_class)
@@ -266,40 +234,14 @@ class ConformalPredictor:
             with_labels = f"for each class with so few labels (class {list_text(names, SHOWN_CLASSES)})"
             of_class, held = " of each class", "these classes" if len(few) > 1 else "this class"
         if smallest_error(n_labels) > 1.0 - coverage + EXACT:
+            highest = math.floor(1000 * (1.0 - smallest_error(n_labels)) + EXACT) / 10
             cure = ", lower coverage, or leave per_class out" if per_class else ", or lower coverage"
             raise ValueError(
                 f"coverage={coverage:g} cannot be promised {with_labels}: every set would hold {held}. The highest "
-                f"coverage that can be promised is {_percent_down(1.0 - smallest_error(n_labels))}, and "
+                f"coverage that can be promised is {highest:g} %, and "
                 f"{100 * coverage:g} % needs at least {plural(labels_needed(1.0 - coverage), self._unit)}{of_class}. "
                 f"Label more samples{cure}."
             )
-
-
-def _check_error(
-    level: float, n_labels: float, curve: ErrorCurve, with_labels: str, unit: str, predicted_as: str | None = None
-) -> None:
-    """Raise a ValueError where a level is too low for the number of labels, were all of them predicted rightly."""
-    if smallest_error(n_labels) > level + EXACT:
-        which = "" if predicted_as is None else f" that are predicted as {predicted_as}"
-        raise ValueError(
-            f"max_error={level:g} cannot be promised {with_labels}: the smallest error that can be promised is "
-            f"{percent_up(curve.smallest_error)}, and {100 * level:g} % needs at least "
-            f"{plural(labels_needed(level), unit)}{which}. Label more samples, or raise max_error."
-        )
-
-
-def _limit(level: float, curve: ErrorCurve, never: str, where: str) -> float:
-    """Return from which confidence on a level is kept; with a warning where there is none."""
-    limit = curve.least_confidence(level)
-    if limit == NEVER:
-        warnings.warn(
-            f"max_error={level:g} is less than this model can promise at any confidence, so that it predicts {never} "
-            f"and abstains {where}. The smallest error that can be promised is {percent_up(curve.smallest_error)}: "
-            "raise max_error, or label more samples.",
-            UserWarning,
-            stacklevel=2,
-        )
-    return limit
 
 
 def no_promise(owner: str) -> str:
@@ -314,10 +256,6 @@ def no_promise(owner: str) -> str:
 def percent_up(share: float) -> str:
     """Return a share in percent, rounded up to a tenth."""
     return f"{math.ceil(1000 * share - EXACT) / 10:g} %"
-
-
-def _percent_down(share: float) -> str:
-    return f"{math.floor(1000 * share + EXACT) / 10:g} %"
 
 
 @dataclass(frozen=True)
@@ -351,13 +289,7 @@ class Guarantee:
         return self.least_confidence is not None
 
     def sentence(self, noun: str = "samples") -> str:
-        """Return the guarantee in words.
-
-        Parameters
-        ----------
-        noun : str
-            What is answered.
-        """
+        """Return the guarantee in words; `noun`: what is answered."""
         aim = f"to be right {round(100 * (1 - self.max_error), 6):g} times in 100"
         if self.is_possible:
             return f"{aim}, it answers {100 * self.answered:.0f} % of the {noun}"

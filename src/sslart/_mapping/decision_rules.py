@@ -46,18 +46,10 @@ def cost_matrix(
 ) -> FloatArray | None:
     """Return `decision_costs` as a matrix, true × predicted in the order of the classes; None where there are none.
 
-    Parameters
-    ----------
-    owner : str
-        Name of the estimator, for errors.
-    given : array-like of shape (n_classes, n_classes), dict from (true, predicted) to cost, "balanced" or None
-        In a dict, wrong predictions that it does not name cost 1, and right ones 0. With "balanced", the wrong
-        predictions of all samples of a class cost the same in sum for every class. Each class counts one label more
-        than it has: of few labels, the share of a rare class is not known well, and probabilities are careful.
-    classes : array
-        Sorted.
-    counts : callable or None
-        Returns how many labelled samples of each class were learnt. None: one of each, where costs are only checked.
+    In a dict, wrong predictions that it does not name cost 1, and right ones 0. With "balanced", the wrong predictions
+    of all samples of a class cost the same in sum for every class. Each class counts one label more than it has: of few
+    labels, the share of a rare class is not known well, and probabilities are careful. `counts` returns the number of
+    labels of each class; None where costs are only checked: one of each.
     """
     check_costs(owner, given)
     if given is None:
@@ -135,18 +127,10 @@ def _listed(classes: NDArray[Any]) -> str:
 
 @dataclass(frozen=True)
 class ErrorLevels:
-    """The largest share of wrong predictions among the answered, in all or by predicted class.
+    """The largest share of wrong predictions among the answered, in all or by predicted class."""
 
-    Attributes
-    ----------
-    overall : float or None
-        For all predictions together.
-    by_class : tuple of (class index, float)
-        For the predictions of some classes, each class by itself.
-    """
-
-    overall: float | None
-    by_class: tuple[tuple[int, float], ...] = ()
+    overall: float | None  # for all predictions together
+    by_class: tuple[tuple[int, float], ...] = ()  # for the predictions of some classes, each class by itself
 
     def of_class(self, index: int) -> float | None:
         """Return the level that holds for predictions of a class; None where there is none."""
@@ -182,10 +166,9 @@ def error_levels(owner: str, given: Any, classes: NDArray[Any]) -> ErrorLevels |
     for name, level in given.items():
         plain = plain_value(name)
         if (type(plain), plain) not in place:
-            listed = list_text([repr(label) for label in classes.tolist()], SHOWN_CLASSES)
             raise ValueError(
                 f"max_error of {owner} names the class {name!r}, which the model does not have. Its classes are "
-                f"{listed}."
+                f"{_listed(classes)}."
             )
         by_class.append((place[type(plain), plain], float(level)))
     return ErrorLevels(None, tuple(by_class))

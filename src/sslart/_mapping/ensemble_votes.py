@@ -22,18 +22,11 @@ MIN_CLASS_WEIGHT = 1e-3  # of a member with evidence mapping for a class, so tha
 class VotingRecord:
     """Number of correct predictions of each member, per class code.
 
-    Attributes
-    ----------
-    successes : array of shape (n_members, n_classes)
-        NCS_c^m: samples of class c that member m got right.
-    trials : array of shape (n_classes,)
-        TNS_c: samples of class c.
-
     Both are floats where samples count less as they age.
     """
 
-    successes: CountArray
-    trials: CountArray
+    successes: CountArray  # (n_members, n_classes): NCS_c^m: samples of class c that member m got right
+    trials: CountArray  # TNS_c: samples of class c
 
     @classmethod
     def none(cls, n_members: int, table: ClassTable) -> VotingRecord:
@@ -70,17 +63,8 @@ class VotingRecord:
     ) -> VotingRecord:
         """Return the record after further samples of a stream.
 
-        Parameters
-        ----------
-        right : array of bool of shape (n_members, n_samples), or None
-            Which samples each member predicted rightly; None: they are not counted.
-        table : ClassTable
-            Which may know further classes.
-        labels : Labels
-        fading : Fading or None
-            How samples count less as they age; None: they do not.
-        n_before : int
-            How many samples the boxes had learnt before.
+        `right` (n_members, n_samples) marks correct predictions, None if they are not counted; `table` may know further
+        classes; `n_before` samples had been learnt before.
         """
         now = self + VotingRecord.none(len(self.successes), table)
         if fading is None:
@@ -128,29 +112,18 @@ class VotingRecord:
 
 @dataclass(frozen=True, eq=False)
 class Ballot:
-    """The votes of the members on samples.
+    """The votes of the members on samples."""
 
-    Attributes
-    ----------
-    nodes : array of shape (n_members, n_samples)
-        The box that each member predicts by, -1 for none; with evidence always -1.
-    votes : array of shape (n_members, n_samples)
-        Class index that each member votes for, -1 for no vote.
-    weights : array of shape (n_members, n_samples)
-        What each vote adds to the score of its class; 0 for no vote.
-    scores : array of shape (n_samples, n_classes)
-        Sum of the votes; with evidence, of the weighted probabilities of the members that vote.
-    winners : array of length n_samples
-        Class index of the highest score, the first on ties; -1 where fewer members vote than the quorum demands.
-    towards_winner : array of shape (n_members, n_samples)
-        What each member adds to the score of the winner; -1 where it votes for another class or not at all.
-    """
-
+    # (n_members, n_samples): the box that each member predicts by, -1 for none; with evidence always -1
     nodes: IntArray
-    votes: IntArray
-    weights: FloatArray
+    votes: IntArray  # (n_members, n_samples): class index that each member votes for, -1 for no vote
+    weights: FloatArray  # (n_members, n_samples): what each vote adds to the score of its class; 0 for no vote
+    # (n_samples, n_classes): sum of the votes; with evidence, of the weighted probabilities of the members that vote
     scores: FloatArray
+    # class index of the highest score, the first on ties; -1 where fewer members vote than the quorum demands
     winners: IntArray
+    # (n_members, n_samples): what each member adds to the score of the winner; -1 where it votes for another class or
+    # not at all
     towards_winner: FloatArray
 
     def proba(self) -> FloatArray:
@@ -161,14 +134,8 @@ class Ballot:
 def vote_on_labels(votes: IntArray, nodes: IntArray, class_weights: FloatArray, quorum: int = 1) -> Ballot:
     """Count votes, each with the weight of its member for the class.
 
-    Where every vote cast has weight zero, each counts one: there is nothing else to decide by.
-
-    Parameters
-    ----------
-    votes, nodes : arrays of shape (n_members, n_samples)
-    class_weights : array of shape (n_members, n_classes)
-    quorum : int
-        How many members must vote.
+    Where every vote cast has weight zero, each counts one: there is nothing else to decide by. `votes` and `nodes` have
+    the shape (n_members, n_samples), `class_weights` (n_members, n_classes).
     """
     voted = votes[:, :, None] == np.arange(class_weights.shape[1])
     weighted = _added(own * weights for own, weights in zip(voted, class_weights, strict=True))
@@ -181,16 +148,7 @@ def vote_on_labels(votes: IntArray, nodes: IntArray, class_weights: FloatArray, 
 
 
 def vote_on_evidence(votes: IntArray, probas: FloatArray, class_weights: FloatArray, quorum: int = 1) -> Ballot:
-    """Add up the weighted probabilities of the members that vote.
-
-    Parameters
-    ----------
-    votes : array of shape (n_members, n_samples)
-    probas : array of shape (n_members, n_samples, n_classes)
-    class_weights : array of shape (n_members, n_classes)
-    quorum : int
-        How many members must vote.
-    """
+    """Add up the probabilities (n_members, n_samples, n_classes) of the members that vote, with their weights."""
     abstained = votes == UNLABELLED
     shares = np.where(abstained[:, :, None], 0.0, probas) * class_weights[:, None]
     scores = _added(shares)

@@ -23,35 +23,15 @@ VARIANCE_FACTOR = 2.0  # of left-out shares, against those of independent sample
 
 @dataclass(frozen=True, eq=False)
 class LooPredictions(CachesValues):
-    """Leave-one-out predictions of the labelled samples that a model stores.
+    """Leave-one-out predictions of the labelled samples that a model stores; a group is left out together."""
 
-    Labels of one group are left out together, copies of a sample are one group.
-
-    Attributes
-    ----------
-    proba : array of shape (n_labels, n_classes)
-        Probabilities.
-    truth : array of int of length n_labels
-        Class index of each label.
-    weights : array of length n_labels
-        What each label counts: the labels of a group count one together.
-    rows : array of int of length n_labels
-        Which of the labelled samples that the model keeps.
-    groups : array of int of length n_labels
-        The number of the group of each label.
-    kind : {"single", "copies", "near copies", "given"}
-        What makes labels a group; given: by the user.
-    costs : array of shape (n_classes, n_classes), or None
-        What predictions cost, where the model decides by that.
-    """
-
-    proba: FloatArray
-    truth: IntArray
-    weights: FloatArray
-    rows: IntArray
-    groups: IntArray
-    kind: str
-    costs: FloatArray | None = None
+    proba: FloatArray  # (n_labels, n_classes): probabilities
+    truth: IntArray  # class index of each label
+    weights: FloatArray  # what each label counts: the labels of a group count one together
+    rows: IntArray  # which of the labelled samples that the model keeps
+    groups: IntArray  # the number of the group of each label
+    kind: str  # {"single", "copies", "near copies", "given"}: what makes labels a group; given: by the user
+    costs: FloatArray | None = None  # (n_classes, n_classes): what predictions cost, where the model decides by that
 
     @cached_property
     def predicted(self) -> IntArray:
@@ -96,10 +76,7 @@ class LooPredictions(CachesValues):
         return self.share(self.right)
 
     def share(self, hits: BoolArray, among: BoolArray | None = None) -> Estimate:
-        """Return the share of labels that are hits, among all or some, with an interval for new samples.
-
-        The labels of a group count one together, and the variance is that of `accuracy`.
-        """
+        """Return the share of labels that are hits, among all or some, with an interval as that of `accuracy`."""
         weights = self.weights if among is None else np.where(among, self.weights, 0.0)
         n = round(float(weights.sum()), 6)
         if not n:
@@ -112,16 +89,10 @@ class LooPredictions(CachesValues):
 def left_out_by_vote(found: Sequence[LooPredictions], tables: Sequence[Table], *, weighted: bool) -> LooPredictions:
     """Return the leave-one-out predictions of an ensemble, for labels left out in every member.
 
-    Parameters
-    ----------
-    found : sequence of LooPredictions
-        Of each member.
-    tables : sequence of Table
-        The labelled samples that each member keeps.
-    weighted : bool
-        Whether members weigh each class by their success with it: that of the other labels.
+    `tables` are the labelled samples of the members. Where votes are weighted, a member's weight for a class is its
+    success with it, by the other labels.
     """
-    keys = [_keys(one, table) for one, table in zip(found, tables, strict=True)]
+    keys = [_keys(one, numbers) for one, numbers in zip(found, identities(tables), strict=True)]
     places = [{key: place for place, key in enumerate(own)} for own in keys]
     common = [key for key in places[0] if all(key in place for place in places[1:])]
     rows = np.array([[place[key] for key in common] for place in places], dtype=np.int64)
@@ -147,13 +118,22 @@ def _success_without(right: BoolArray, truth: IntArray, weights: FloatArray, n_c
     return np.asarray(np.where(trials > 1e-12, hits / np.maximum(trials, 1e-12), overall))
 
 
-def _keys(left_out: LooPredictions, table: Table) -> list[tuple[Any, ...]]:
+def identities(tables: Sequence[Table]) -> list[IntArray]:
+    """Return a number for each sample of several tables: the same for samples that agree in every value."""
+    found: dict[Any, int] = {}
+    numbers = []
+    for table in tables:
+        categories = [table.categories[column] for column in sorted(table.categories)]
+        keys = [(values.tobytes(), *own) for values, *own in zip(table.values, *categories, strict=True)]
+        numbers.append(np.array([found.setdefault(key, len(found)) for key in keys], dtype=np.int64))
+    return numbers
+
+
+def _keys(left_out: LooPredictions, numbers: IntArray) -> list[tuple[int, int, int]]:
     """Return a key for each label: its sample, its class, and its number among equal ones."""
-    seen: Counter[tuple[Any, ...]] = Counter()
+    seen: Counter[tuple[int, int]] = Counter()
     keys = []
-    columns = [table.categories[column] for column in sorted(table.categories)]
-    for row, index in zip(left_out.rows.tolist(), left_out.truth.tolist(), strict=True):
-        key = (table.values[row].tobytes(), *(column[row] for column in columns), index)
+    for key in zip(numbers[left_out.rows].tolist(), left_out.truth.tolist(), strict=True):
         seen[key] += 1
         keys.append((*key, seen[key]))
     return keys

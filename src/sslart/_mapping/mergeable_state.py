@@ -16,56 +16,29 @@ from sslart._utils.arrays import IntArray, KeyArray
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """Encoder and classes shared by all parts of a table.
+    """Encoder and classes shared by all parts of a table."""
 
-    Attributes
-    ----------
-    encoder : Encoder
-        Holds every value of all parts.
-    class_table : ClassTable
-        The classes of all parts.
-    """
-
-    encoder: Encoder
-    class_table: ClassTable
+    encoder: Encoder  # holds every value of all parts
+    class_table: ClassTable  # the classes of all parts
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredSamples:
-    """Samples behind the fits of a novelty calibration.
+    """Samples behind the fits of a novelty calibration."""
 
-    Attributes
-    ----------
-    keys : array of uint64
-        Ascending.
-    table : Table
-    """
-
-    keys: KeyArray
+    keys: KeyArray  # ascending
     table: Table
 
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Labelled samples of a part of a table, which are learnt when the boxes of all parts have been joined.
-
-    Attributes
-    ----------
-    table : Table
-    labels : Labels
-        All known.
-    numbers : array of int
-        Part and place of each sample as one number, ascending.
-    shared : Shared
-    seed : int
-        Of the order in which they are learnt.
-    """
+    """Labelled samples of a part of a table, which are learnt when the boxes of all parts have been joined."""
 
     table: Table
-    labels: Labels
-    numbers: IntArray
+    labels: Labels  # all known
+    numbers: IntArray  # part and place of each sample as one number, ascending
     shared: Shared
-    seed: int
+    seed: int  # of the order in which they are learnt
 
     @property
     def n_presented(self) -> int:

@@ -21,7 +21,7 @@ from sslart._art.learning import LearningParams
 from sslart._art.network import Coded, Network
 from sslart._art.novelty import NoveltyCalibration, NoveltyTest
 from sslart._data.encoder import Encoder
-from sslart._data.labels import UNLABELLED, ClassTable, Label, Labels, as_known, check_has_label, read_labels
+from sslart._data.labels import UNLABELLED, ClassTable, Label, Labels, check_has_label, read_labels
 from sslart._data.samples import SampleReader, Table
 from sslart._mapping.base import Mapping
 from sslart._mapping.conformal import ConformalPredictor, no_promise
@@ -36,29 +36,22 @@ if TYPE_CHECKING:
 CLOSE = 1e-9  # of scores: probabilities that differ by more than rounding have scores that differ by more
 
 
+def clear_winner(scores: FloatArray) -> int | None:
+    """Return the index of the highest of the scores of one sample; None where another is as high but for rounding."""
+    own = scores[0].tolist()
+    best = max(own)
+    return own.index(best) if sum(score > best - CLOSE for score in own) == 1 else None
+
+
 @dataclass(frozen=True, eq=False)
 class MemberView:
-    """One network: the only one of a single model, or a member of an ensemble.
+    """One network: the only one of a single model, or a member of an ensemble."""
 
-    Attributes
-    ----------
-    number : int or None
-        Index of the member in its ensemble; None in a single model.
-    network : Network
-        Encoder and nodes.
-    class_table : ClassTable
-    params : LearningParams
-        ρ, α, β, δ.
-    mapping : Mapping
-        From boxes to classes.
-    n_jobs : int or None
-    """
-
-    number: int | None
-    network: Network
+    number: int | None  # index of the member in its ensemble; None in a single model
+    network: Network  # encoder and nodes
     class_table: ClassTable
-    params: LearningParams
-    mapping: Mapping
+    params: LearningParams  # ρ, α, β, δ
+    mapping: Mapping  # from boxes to classes
     n_jobs: int | None
 
     @cached_property
@@ -143,25 +136,13 @@ class MemberView:
     def rank(
         self, coded: FloatArray, *, depth: int = 1, labelled_only: bool = False, labels: IntArray | None = None
     ) -> tuple[IntArray, FloatArray]:
-        """Return the boxes of highest choice for coded samples, best first, and their match.
+        """Return the `depth` boxes of highest choice for coded samples, best first, and their match; -1 for no more.
 
-        Parameters
-        ----------
-        coded : array of shape (n_samples, n_coded_features)
-        depth : int
-            How many boxes to return per sample; -1 fills up where there are no more.
-        labelled_only : bool
-            Whether only boxes with a label take part.
-        labels : array of length n_nodes, or None
-            Takes the place of the labels of the boxes: -1 for none.
+        `labels` takes the place of the labels of the boxes, -1 for none; then only boxes with a label take part.
         """
+        only = labelled_only or labels is not None
         return self.network.rank_coded(
-            coded,
-            self.params.choice,
-            depth=depth,
-            labelled_only=labelled_only or labels is not None,
-            labels=labels,
-            n_jobs=self.n_jobs,
+            coded, self.params.choice, depth=depth, labelled_only=only, labels=labels, n_jobs=self.n_jobs
         )
 
     def first_labelled(self, coded: FloatArray, depth: int = NO_LIMIT) -> IntArray:
@@ -197,13 +178,8 @@ class MemberView:
         return self.class_table.with_unseen(self.mapping.scoring.scores(coded, self.n_jobs), fill=-np.inf)
 
     def clear_winner(self, coded: FloatArray) -> int | None:
-        """Return the class index of the highest score of one sample; None where another score is as high but for less.
-
-        It is the most probable class, at less cost than the probabilities.
-        """
-        scores = self.scores(coded)[0].tolist()
-        best = max(scores)
-        return scores.index(best) if sum(score > best - CLOSE for score in scores) == 1 else None
+        """Return the most probable class of one sample by its scores alone; None where two scores are about as high."""
+        return clear_winner(self.scores(coded))
 
     def evidence_proba(self, coded: FloatArray) -> FloatArray:
         """Return the probability of each class by evidence mapping; 0 for classes not learnt yet."""
@@ -217,40 +193,21 @@ class MemberView:
 
 @dataclass(frozen=True, eq=False)
 class PredictedClasses:
-    """Predicted classes and probabilities of samples.
+    """Predicted classes and probabilities of samples."""
 
-    Attributes
-    ----------
-    indices : array of length n_samples
-        Class index, -1 where the model abstains.
-    proba : array of shape (n_samples, n_classes) or None
-        Probability of each class, whether the model abstains or not; None where it was not wanted.
-    """
-
-    indices: IntArray
+    indices: IntArray  # class index, -1 where the model abstains
+    # (n_samples, n_classes): probability of each class, whether the model abstains or not; None where it was not wanted
     proba: FloatArray | None
 
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """Decisions on samples: the one record that the command line, the service and reports are made of.
+    """Decisions on samples: the one record that the command line, the service and reports are made of."""
 
-    Attributes
-    ----------
-    indices : array of length n_samples
-        Class index, -1 where the model abstains.
-    proba : array of shape (n_samples, n_classes)
-        Probability of each class, whether the model abstains or not.
-    familiarity : array of length n_samples
-        How well each sample fits what was learnt, from 0 to 1.
-    is_novel : array of length n_samples
-        Whether it fits so badly that it is flagged as novel.
-    """
-
-    indices: IntArray
-    proba: FloatArray
-    familiarity: FloatArray
-    is_novel: BoolArray
+    indices: IntArray  # class index, -1 where the model abstains
+    proba: FloatArray  # (n_samples, n_classes): probability of each class, whether the model abstains or not
+    familiarity: FloatArray  # how well each sample fits what was learnt, from 0 to 1
+    is_novel: BoolArray  # whether it fits so badly that it is flagged as novel
 
     @property
     def abstained(self) -> BoolArray:
@@ -270,21 +227,13 @@ class Decisions:
 
 
 class PredictionBatch:
-    """Cached predictions for one table of samples: each sample is encoded, searched, and scored once.
-
-    Parameters
-    ----------
-    view : ModelView
-    table : Table
-    """
+    """Cached predictions for one table of samples: each sample is encoded, searched, and scored once."""
 
     def __init__(self, view: ModelView, table: Table) -> None:
         check_has_label(view.class_table)
         self.view, self.members, self._table = view, view.members, table
         self._nodes: dict[int, IntArray] = {}
         self._ballots: dict[int, Ballot] = {}
-        self._scored: list[FloatArray] | None = None
-        self._probas: list[FloatArray] | None = None
 
     def prediction(self, *, depth: int | None = None, want_proba: bool = False) -> PredictedClasses:
         """Return the predictions, with the model's limit of abstention and the given depth of search."""
@@ -316,23 +265,19 @@ class PredictionBatch:
         """The samples as each member codes them."""
         return [coded.values for coded in self._encoded]
 
-    @property
+    @cached_property
     def scored(self) -> list[FloatArray]:
         """The samples as the evidence of each member codes them: as at the last choice of settings."""
-        if self._scored is None:
-            chosen = [member.mapping.network_of(member.network) for member in self.members]
-            self._scored = [
-                self.coded[place] if one.encoder is self.members[place].encoder else one.encode(self._table)
-                for place, one in enumerate(chosen)
-            ]
-        return self._scored
+        chosen = [member.mapping.network_of(member.network) for member in self.members]
+        return [
+            x if one.encoder is member.encoder else one.encode(self._table)
+            for one, member, x in zip(chosen, self.members, self.coded, strict=True)
+        ]
 
-    @property
+    @cached_property
     def probas(self) -> list[FloatArray]:
         """With evidence, the probabilities by each member, shape (n_samples, n_classes)."""
-        if self._probas is None:
-            self._probas = [member.evidence_proba(x) for member, x in zip(self.members, self.scored, strict=True)]
-        return self._probas
+        return [member.evidence_proba(x) for member, x in zip(self.members, self.scored, strict=True)]
 
     def nodes(self, depth: int) -> IntArray:
         """Return the labelled box that each member finds within a depth, -1 for none."""
@@ -358,13 +303,12 @@ class PredictionBatch:
             weights, quorum = self.view.vote_weights, self.view.quorum
             assert weights is not None
             if self.view.uses_evidence:
-                self._ballots[depth] = vote_on_evidence(
-                    self._evidence_indices(depth), np.array(self.probas), weights, quorum
-                )
+                votes = self._evidence_indices(depth)
+                self._ballots[depth] = vote_on_evidence(votes, np.array(self.probas), weights, quorum)
             else:
                 nodes = self.all_nodes() if depth == NO_LIMIT else self.nodes(depth)
-                votes = [member.label_of(own) for member, own in zip(self.members, nodes, strict=True)]
-                self._ballots[depth] = vote_on_labels(np.array(votes), nodes, weights, quorum)
+                votes = np.array([one.label_of(own) for one, own in zip(self.members, nodes, strict=True)])
+                self._ballots[depth] = vote_on_labels(votes, nodes, weights, quorum)
         return self._ballots[depth]
 
     def _evidence_indices(self, depth: int) -> IntArray:
@@ -375,10 +319,7 @@ class PredictionBatch:
         return indices
 
     def decided(self, depth: int) -> IntArray:
-        """Return the class index by which the model decides: with costs, that of the lowest expected cost.
-
-        -1 where it abstains for want of a labelled box.
-        """
+        """Return the class index of the lowest expected cost; -1 for want of a labelled box."""
         indices = self.indices(depth)
         if self.view.decision_costs is None:
             return indices
@@ -389,7 +330,7 @@ class PredictionBatch:
         if self.view.is_ensemble:
             return np.asarray(self.ballot(depth).winners)
         if self.view.uses_evidence:
-            if self._probas is None and depth == NO_LIMIT and len(self._table) == 1:
+            if "probas" not in vars(self) and depth == NO_LIMIT and len(self._table) == 1:
                 winner = self.members[0].clear_winner(self.scored[0])
                 if winner is not None:
                     return np.array([winner])
@@ -423,43 +364,22 @@ class PredictionBatch:
 
 @dataclass(frozen=True, eq=False)
 class ModelView:
-    """A fitted classifier.
+    """A fitted classifier."""
 
-    Attributes
-    ----------
-    name : str
-        Class of the estimator.
-    members : tuple of MemberView
-    weigh_votes : callable or None
-        Returns what the vote of each member counts for each class; None in a single model.
-    class_table : ClassTable
-    reader : SampleReader
-        Checks samples and gives columns their names.
-    search_depth : int
-        T; 0 for no limit.
-    abstain_below : float or None
-    quorum : int
-        How many members must vote.
-    decision_costs : array of shape (n_classes, n_classes), or None
-        What a prediction costs, true × predicted: the class of the lowest expected cost is predicted. None: the most
-        probable class is.
-    max_error : ErrorLevels or None
-        How many of the answered samples may be wrong.
-    calibration : NoveltyCalibration or None
-        How well samples fitted before they were learnt.
-    """
-
-    name: str
+    name: str  # class of the estimator
     members: tuple[MemberView, ...]
+    # returns what the vote of each member counts for each class; None in a single model
     weigh_votes: Callable[[], FloatArray] | None
     class_table: ClassTable
-    reader: SampleReader
-    search_depth: int = NO_LIMIT
+    reader: SampleReader  # checks samples and gives columns their names
+    search_depth: int = NO_LIMIT  # T; 0 for no limit
     abstain_below: float | None = None
-    quorum: int = 1
+    quorum: int = 1  # how many members must vote
+    # (n_classes, n_classes): what a prediction costs, true × predicted: the class of the lowest expected cost is
+    # predicted. None: the most probable class is
     decision_costs: FloatArray | None = None
-    max_error: ErrorLevels | None = None
-    calibration: NoveltyCalibration | None = None
+    max_error: ErrorLevels | None = None  # how many of the answered samples may be wrong
+    calibration: NoveltyCalibration | None = None  # how well samples fitted before they were learnt
 
     @property
     def is_ensemble(self) -> bool:
@@ -577,7 +497,7 @@ class ModelView:
 
     def read_labels(self, y: Any, table: Table) -> Labels:
         """Return labels as this model takes them: -1 is a class where the model knows it as one."""
-        labels = as_known(self.class_table, read_labels(y, table))
+        labels = read_labels(y, len(table), classes=self.class_table)
         self.class_table.check_kind(labels)
         return labels
 

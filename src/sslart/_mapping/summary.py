@@ -167,21 +167,16 @@ class ModelSummary:
         """Return the summary as plain values."""
         return asdict(self)
 
-    def _scaled_by_rank(self) -> dict[str, str]:
-        names = list(map(printable, self.by_rank))
-        return {"scaled by rank": list_text(names, SHOWN_FEATURES)} if names else {}
-
-    def _learnt_text(self, n_labelled: float) -> str:
-        if self.present is None:
-            return f"{self.n_samples}, of which {count_text(n_labelled)} labelled"
-        return f"{self.n_samples}, which by their age count {count_text(self.present)} now"
-
     def __str__(self) -> str:
         labels = [f"{category_text(one.label)}: {count_text(one.n_labels)}" for one in self.classes]
+        learnt = f", of which {count_text(sum(one.n_labels for one in self.classes))} labelled"
+        if self.present is not None:
+            learnt = f", which by their age count {count_text(self.present)} now"
+        by_rank = list_text([printable(name) for name in self.by_rank], SHOWN_FEATURES)
         lines = {
-            "samples": self._learnt_text(sum(one.n_labels for one in self.classes)),
+            "samples": f"{self.n_samples}{learnt}",
             "features": str(self.n_features),
-            **self._scaled_by_rank(),
+            **({"scaled by rank": by_rank} if self.by_rank else {}),
             "labels": list_text(labels, SHOWN_CLASSES) or "none",
             "accuracy": self.accuracy_text(),
             **self.warnings(),
@@ -199,13 +194,17 @@ def present_of(view: ModelView) -> float | None:
 
 def summarise(view: ModelView) -> ModelSummary:
     """Return the summary of a fitted classifier."""
-    left_out = view.left_out
-    members = view.members
+    left_out, members = view.left_out, view.members
     by_labels = all(member.mapping.settings_by_labels for member in members)
-    accuracy, why_not = (None, _why_none(view)) if left_out is None else _accuracy(left_out)
-    if accuracy is not None and not by_labels:
+    accuracy, why_not = None if left_out is None else left_out.accuracy(), ""
+    if left_out is None:
+        why_not = NOT_KEPT if view.class_table.seen else NO_LABEL
+    elif accuracy is None:
+        why_not = ONE_CLASS if len(np.unique(left_out.truth)) < 2 else ONE_EACH
+    elif not by_labels:
         accuracy, why_not = None, FEW_OF_TWO
     together = None if left_out is None else together_of(left_out.groups, left_out.kind)
+    scaling = scaling_of(members[0].encoder, view.reader.n_features_in_)
     return ModelSummary(
         view.name,
         members[0].n_samples,
@@ -217,7 +216,7 @@ def summarise(view: ModelView) -> ModelSummary:
         why_not,
         together,
         by_labels,
-        _by_rank(view),
+        tuple(view.feature_names[column] for column, kind in enumerate(scaling) if kind == RANK),
         _notes_of(view),
         present_of(view),
     )
@@ -231,12 +230,6 @@ def _how(view: ModelView, left_out: LooPredictions | None, together: JointLabels
         return by
     some = f"{len(left_out.truth):,} of {len(kept):,} labels"
     return f"{by} of {some}" if len(view.classes) > MANY_CLASSES else f"{some}{HELD_OUT}"
-
-
-def _by_rank(view: ModelView) -> tuple[str, ...]:
-    names = view.feature_names
-    scaling = scaling_of(view.members[0].encoder, view.reader.n_features_in_)
-    return tuple(names[column] for column, kind in enumerate(scaling) if kind == RANK)
 
 
 def label_counts(view: ModelView) -> CountArray:
@@ -262,22 +255,11 @@ def _classes(view: ModelView, left_out: LooPredictions | None) -> tuple[ClassLab
     return tuple(found)
 
 
-def _accuracy(left_out: LooPredictions) -> tuple[Estimate | None, str]:
-    accuracy = left_out.accuracy()
-    if accuracy is not None:
-        return accuracy, ""
-    return None, ONE_CLASS if len(np.unique(left_out.truth)) < 2 else ONE_EACH
-
-
 def together_of(groups: IntArray, kind: str) -> JointLabels | None:
     """Return the groups of more than one label, given the group of each; None where there are none."""
     sizes = np.unique(groups, return_counts=True)[1]
     several = sizes[sizes > 1]
     return JointLabels(kind, int(several.sum()), len(several)) if len(several) else None
-
-
-def _why_none(view: ModelView) -> str:
-    return NO_LABEL if not view.class_table.seen else NOT_KEPT
 
 
 def _notes_of(view: ModelView) -> tuple[ColumnNote, ...]:

@@ -134,21 +134,9 @@ def predicting_node(choices: FloatArray, labels: IntArray, search_depth: int) ->
 
 
 def encode(matrix: FloatArray, lower: FloatArray, upper: FloatArray, coded: FloatArray) -> bool:
-    """Scale a matrix to [0, 1], clip it, and round it to the grid.
+    """Fill `coded` with a matrix scaled to [0, 1], clipped, and rounded to the grid; True if any value lies beyond.
 
-    Parameters
-    ----------
-    matrix : array of shape (n_samples, n_features)
-        In the user's units, NaN where missing.
-    lower, upper : arrays of length n_features
-        Range of each feature; lower > upper where no value is known yet, which codes as missing.
-    coded : array of shape (n_samples, n_features)
-        Filled with the coded values. A constant feature codes as 0.
-
-    Returns
-    -------
-    bool
-        Whether a value lies beyond the range of its feature.
+    A feature whose lower end exceeds the upper has no known value yet and codes as missing (NaN), a constant one as 0.
     """
     known = lower <= upper
     origin = np.where(known, lower, np.nan)
@@ -160,28 +148,13 @@ def encode(matrix: FloatArray, lower: FloatArray, upper: FloatArray, coded: Floa
 
 
 def row_keys(matrix: FloatArray, factors: KeyArray, keys: KeyArray) -> None:
-    """Find a key for each row: the same for rows that agree in every value.
-
-    Parameters
-    ----------
-    matrix : array of shape (n_rows, n_columns)
-    factors : array of length n_columns
-        An odd number for each column.
-    keys : array of length n_rows
-        Filled with the keys.
-    """
+    """Fill `keys` with a key of each row, the same for equal rows, by an odd factor for each column."""
     bits = (matrix + 0.0).view(np.uint64)  # -0.0 is 0.0
     keys[:] = mixed(((bits ^ (bits >> np.uint64(29))) * factors).sum(axis=1, dtype=np.uint64))
 
 
 class Boxes:
-    """The boxes of one model: a draft that learns, or a published version that never changes.
-
-    Parameters
-    ----------
-    n_features, n_classes, n_constant : int
-        How many coded features there are, classes learnt so far, and features that have shown one value only.
-    """
+    """The boxes of one model: a draft that learns, or a published version that never changes."""
 
     def __init__(self, n_features: int, n_classes: int = 0, n_constant: int = 0) -> None:
         self.n_features, self.n_constant = n_features, n_constant
@@ -288,34 +261,28 @@ class Boxes:
         max_boxes: int | None = None,
         stop: Flags,
     ) -> int:
-        """Learn a batch in one pass, from a sample on; return the first sample that was not learnt.
+        """Learn a batch in one pass, from sample `next` on; return the first sample that was not learnt.
 
         Parameters
         ----------
         next : int
-            The sample to begin with.
         vigilance, choice, learning_rate, match_tracking : float
             ρ, α, β, δ.
         one_to_one : bool
             Whether a box serves one class only.
-        samples : array of shape (n_samples, n_features)
-            Coded samples, NaN where missing.
-        targets : array of length n_samples
-            Class codes, -1 where unlabelled.
-        winners : array of length n_samples
-            Filled with the box that learnt each sample.
+        samples, targets : arrays
+            Coded samples, NaN where missing, and class codes, -1 where unlabelled.
+        winners, gaps : arrays of length n_samples
+            Filled with the box that learnt each sample, and how far it lay from the first that passed vigilance.
         predicted : array of length n_samples, or None
             Filled with the class predicted for each labelled sample just before it is learnt, -1 where none is.
         search_depth : int
             T of that prediction, 0 for no limit.
         predict_by_first : bool
             Whether the label of the first box that passes vigilance is the prediction, where it has one.
-        gaps : array of length n_samples
-            Filled with how far each sample lay from the first box that passed vigilance; left as it is where none did.
-        fit_wanted : array of length n_samples, or None
-            Not zero for samples whose fit is measured before they are learnt.
-        fit_nodes, fit_matches, fit_extents : arrays of length n_samples, or None
-            Filled with the box of highest choice of each such sample, its match, and the sum of the sides of the box.
+        fit_wanted, fit_nodes, fit_matches, fit_extents : arrays of length n_samples, or None
+            Not zero for samples whose fit is measured before they are learnt; filled with the box of highest choice of
+            each such sample, its match, and the sum of the sides of the box.
         max_boxes : int or None
             Learning stops before a sample that would need more boxes.
         stop : array of length 1
@@ -367,24 +334,9 @@ class Boxes:
         n_threads: int,
         stop: Flags,
     ) -> None:
-        """Find the boxes of highest choice for each sample, best first.
+        """Fill `nodes` and `matches`, of shape (n_samples, depth), with the boxes of highest choice, best first.
 
-        Parameters
-        ----------
-        choice : float
-            α.
-        labelled_only : bool
-            Whether to leave out the boxes without a label.
-        labels : array of length n_boxes, or None
-            Takes the place of the labels of the boxes.
-        samples : array of shape (n_samples, n_features)
-            Coded samples, NaN where missing.
-        nodes, matches : arrays of shape (n_samples, depth)
-            Filled with the best boxes, -1 where there are no more, and their match.
-        n_threads : int
-            For the compiled kernel.
-        stop : array of length 1
-            Not zero once another thread wants this one to stop.
+        With `labelled_only`, boxes without a label are left out; `labels` takes the place of those of the boxes.
         """
         own = self._arrays["labels"][: self.n_boxes] if labels is None else labels
         eligible = np.flatnonzero(own != UNLABELLED) if labelled_only else np.arange(self.n_boxes)
@@ -424,23 +376,10 @@ def join(
     cell_size: int,
     stop: Flags,
 ) -> int:
-    """Join boxes, and return how many there are then.
+    """Join boxes by the rules of `sslart._art.boxes.join_boxes`, and return how many there are then.
 
-    Parameters
-    ----------
-    weights : array of shape (n_boxes, 2 * n_features)
-    keys : array of length n_boxes
-        Boxes of unlike keys are not joined; -1 is like any.
-    into : array of length n_boxes
-        Filled with the new number of each box.
-    joined : array of shape (n_boxes, 2 * n_features)
-        Its first rows are filled with the boxes as they are then.
-    vigilance : array of length 1
-        The match that unions need; with `max_boxes` it is lowered to what they have.
-    max_boxes : int
-        0: no limit.
-    cell_size : int
-    stop : array of length 1
+    Fills `into` with the new number of each box and the first rows of `joined` with the boxes; with `max_boxes` (0: no
+    limit) lowers `vigilance` to the match that the unions have.
     """
     W, own_keys = weights.copy(), keys.copy()
     into[:] = np.arange(len(W))

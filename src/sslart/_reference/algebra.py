@@ -112,18 +112,12 @@ def learn_label(
 
     Parameters
     ----------
-    inverse : array of shape (n, n)
-        (Φ'WΦ + Λ)⁻¹; changed.
-    weights : array of shape (n, n_classes)
-        Changed.
-    values : array of length n
-        The functions at the sample.
-    target : int
-        Its class.
-    importance : float
-        What the label counts.
-    kept : float
-        The share that remains of what was learnt before.
+    inverse, weights : arrays of shape (n, n) and (n, n_classes)
+        (Φ'WΦ + Λ)⁻¹ and the weights; changed.
+    values, target : array of length n, int
+        The functions at the sample, and its class.
+    importance, kept : float
+        What the label counts, and the share that remains of what was learnt before.
     scores : array of length n_classes
         Filled with the scores of the sample before the label is learnt.
     place, ridge, first : int, float, and array of length n_classes

@@ -48,7 +48,9 @@ def drift_sums(
     before: FloatArray,
     after: FloatArray,
 ) -> bool:
-    """Add samples to the sums over blocks of a stream, one after the other.
+    """Fill `after` with the sums `before` over blocks of a stream and further samples, added one after the other.
+
+    Returns False where a class has no column, or a number has nothing to be measured from: `after` is of no use then.
 
     Parameters
     ----------
@@ -58,23 +60,10 @@ def drift_sums(
         Which of the categories that are counted each value is; -1 where it is none, -2 where it is another one.
     first : array of length n_columns
         From what the numbers of each column are measured; NaN where none is known yet.
-    gaps : array of length n_samples
-        How far each sample lay from its box; NaN where no box could take it.
-    room : float
-        The gap of a sample that is as novel as can be.
-    codes, predicted : arrays of length n_samples, or None
-        Classes and predicted classes, -1 for none.
-    wrong : array of length n_samples, or None
-        In place of `predicted`: how wrong the prediction was, NaN where nothing was predicted.
+    gaps, room, codes, predicted, wrong
+        See `sslart._drift.monitor.Measurements`.
     n_categories, n_filled : int
         How many categories are counted, and how many samples the sums have.
-    before, after : arrays of shape (n_blocks, n_sums)
-        The sums so far, and what gets the sums with the samples.
-
-    Returns
-    -------
-    bool
-        False where a class has no column, or a number has nothing to be measured from: `after` is of no use then.
     """
     n_samples, n_columns = values.shape
     n_classes = after.shape[1] - FIRST_FEATURE - 3 * n_columns - n_categories
@@ -113,13 +102,8 @@ def drift_sums(
 def drift_push(rows: FloatArray, sizes: IntArray, added: FloatArray) -> None:
     """Add rows to an exponential histogram: wherever a level has too many rows, two become one of the next level.
 
-    Parameters
-    ----------
-    rows : array of shape (capacity, n_columns)
-        The rows, the oldest first, and room for more; changed in place.
-    sizes : array of length MAX_LEVELS
-        How many rows each level has, the newest level first; changed in place.
-    added : array of shape (n_added, n_columns)
+    Changes `rows`, the oldest first with room for more, and `sizes`, the number of rows of each level, the newest
+    first.
     """
     n_rows = int(sizes.sum())
     for row in added:
@@ -151,15 +135,15 @@ def drift_window(
 ) -> int:
     """Add rows to a window, and drop old ones for as long as the means of two parts differ; stop after the first cut.
 
+    Columns are last sample, number of values, and the totals and squares of every series. Rows without values are left
+    out.
+
     Parameters
     ----------
-    rows, sizes, added
-        As in `drift_push`; columns are last sample, number of values, and the totals and squares of every series. Rows
-        without values are left out.
-    stops : array of int
-        After how many of the added rows the window is checked.
-    next : int
-        The first stop; rows up to the one before are in the window already.
+    rows, sizes, added : arrays
+        As in `drift_push`.
+    stops, next : array of int, int
+        After how many of the added rows the window is checked, and the first stop to come. The next is returned.
     start : array of length 1
         The number of the last sample before the window; changed in place.
     cut : array of length 4
@@ -167,11 +151,6 @@ def drift_window(
         of all. -1 in place of the series: nowhere.
     parts : array of shape (2, n_columns - 1)
         Gets the sums before and after the change.
-
-    Returns
-    -------
-    int
-        The next stop.
     """
     cut[0] = -1
     taken = int(stops[next - 1]) if next else 0
@@ -214,27 +193,17 @@ def _cut(rows: FloatArray) -> tuple[int, int, FloatArray] | None:
 def drift_beyond(
     rows: FloatArray, origins: FloatArray, columns: IntArray, n_earlier: int, after: int, beyond: FloatArray
 ) -> bool:
-    """Find the features whose mean has left the range of all earlier means.
+    """Return True if the mean of any feature over the rows from `after` on lies beyond all its means over earlier rows.
 
     Parameters
     ----------
     rows : array of shape (n_rows, 2 + 3 · n_columns + n_categories)
         Last sample, samples, values of each column, their sums, the sums of their squares, samples of each category.
-    origins : array of length n_columns
-        From what the numbers of each column are measured.
-    columns : array of length n_categories
-        The column of each category.
-    n_earlier : int
-        How many rows are earlier.
-    after : int
-        The first of the rows whose mean is compared with those.
+    origins, columns : arrays
+        From what the numbers of each column are measured, and the column of each category.
+    n_earlier, after : int
     beyond : array of length n_columns + n_categories
         Gets how many standard deviations each mean lies beyond the earlier ones; -1 where that is no more than MARGIN.
-
-    Returns
-    -------
-    bool
-        Whether any lies beyond.
     """
     n, first_category = len(origins), 2 + 3 * len(origins)
     categories = np.arange(first_category, rows.shape[1])

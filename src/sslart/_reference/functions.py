@@ -20,14 +20,10 @@ class StreamFunctions:
         The rank tables of all features, see `Scorer.set_ranks`.
     rank_weight : float
         How much of each value is its rank: 0 none, 1 all.
-    lower, upper : arrays of shape (n_blocks, n_features, 16)
-        The sides of the boxes; -inf and inf where a box has none.
-    n_boxes : int
-        How many of them take part.
-    width : float
-        A box is exp(−distance / width).
-    middle : float
-        Where a trend is zero.
+    lower, upper, n_boxes
+        The sides of the boxes, shape (n_blocks, n_features, 16), infinite where a box has none; how many take part.
+    width, middle : float
+        A box is exp(−distance / width); where a trend is zero.
     n_trends : int
     """
 
@@ -117,14 +113,10 @@ def learn_labels(
 
     Parameters
     ----------
-    inverses : array of shape (n_half_lives, n, n)
-        (Φ'WΦ + Λ)⁻¹ of some of the functions.
-    next : array of the same shape
-        Filled with the inverses after all labels.
-    weights : array of shape (n_half_lives, n, n_classes)
-        Changed.
-    columns : array of length n
-        Which functions take part.
+    inverses, next : arrays of shape (n_half_lives, n, n)
+        (Φ'WΦ + Λ)⁻¹ of some of the functions; `next` is filled with those after all labels.
+    weights, columns : arrays of shape (n_half_lives, n, n_classes) and (n,)
+        Changed; which functions take part.
     other_inverses, other_next, other_weights, other_columns : arrays
         The same of the regressions on other functions.
     values : array of shape (n_labels, n_functions)
@@ -137,11 +129,9 @@ def learn_labels(
         In samples.
     max_forgotten : float
         Most that one label may take from what was learnt before, over the number of functions.
-    ridges : array of length n_functions
-        λ of each function. One function after another gets back what forgetting has taken from the λ of all, n times
-        for one in n.
-    first : array of shape (n_functions, n_classes)
-        The weights without any label.
+    ridges, first : arrays of shape (n_functions,) and (n_functions, n_classes)
+        λ of each function, and the weights without any label. One function after another gets back what forgetting has
+        taken from the λ of all, n times for one in n.
     sharpness : float
         A candidate counts exp(−sharpness · loss).
     kept : float

@@ -14,12 +14,7 @@ from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 
 
 class Scorer:
-    """Evidence scores of samples: a bias and a sum of terms, each on its own mixture of values and ranks.
-
-    Parameters
-    ----------
-    bias : array of length n_classes
-    """
+    """Evidence scores of samples: a bias and a sum of terms, each on its own mixture of values and ranks."""
 
     def __init__(self, bias: FloatArray) -> None:
         _require(bias.ndim == 1 and len(bias) > 0, "bias must have the length n_classes, at least 1")
@@ -30,14 +25,10 @@ class Scorer:
         self._n_features_needed = 0
 
     def set_ranks(self, offsets: IntArray, values: FloatArray, shares: FloatArray) -> None:
-        """Set the rank tables of all features, one after the other.
+        """Set the rank tables of all features, one after the other, that of each from one of the `offsets` to the next.
 
-        Parameters
-        ----------
-        offsets : array of length n_features + 1
-            Where the table of each feature starts; a feature with an empty table keeps its values.
-        values, shares : arrays
-            The share of all samples at or below each value, straight between entries; values increase.
+        A table has the share of all samples at or below each value, straight between entries; values increase. A
+        feature with an empty table keeps its values.
         """
         ends = len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == len(values) == len(shares)
         _require(bool(ends), "offsets must start at 0 and end at the length of values and shares")
@@ -59,18 +50,9 @@ class Scorer:
     ) -> None:
         """Add the term Σ exp(−rate · distance)^(2^level) · weight, over boxes and levels.
 
-        Parameters
-        ----------
-        rank_weight : float
-            How much of each value is its rank: 0 none, 1 all.
-        features : array of int
-            The features in which the boxes lie.
-        factors : array of the same length
-            What a distance in each of them is multiplied by.
-        lower, upper : arrays of shape (n_blocks, n_features of the boxes, 16)
-            The sides; -inf and inf where a box has none.
-        rate : float
-        weights : array of shape (n_levels, n_classes, n_blocks * 16)
+        Boxes lie in some features, in each of which a distance is multiplied by a factor; sides, of shape (n_blocks,
+        n_features, 16), are infinite where a box has none. `weights` have the shape (n_levels, n_classes, n_blocks *
+        16).
         """
         n_blocks = len(lower)
         _require(
@@ -90,16 +72,7 @@ class Scorer:
         self._add(ReferenceBoxes(rank_weight, *arrays, single, weights.copy()), None, needed)
 
     def add_graph(self, rank_weight: float, centres: FloatArray, missing: FloatArray, outputs: FloatArray) -> None:
-        """Add the output of the nearest centre.
-
-        Parameters
-        ----------
-        rank_weight : float
-        centres : array of shape (n_centres, n_features)
-        missing : array of length n_features
-            Replaces a missing value.
-        outputs : array of shape (n_centres, n_classes)
-        """
+        """Add the output of the nearest centre, shape (n_centres, n_classes); `missing` replaces missing values."""
         _require(
             len(centres) > 0 and missing.shape == centres.shape[1:],
             "centres must have the shape (n_centres, n_features), missing the length n_features",
@@ -108,14 +81,7 @@ class Scorer:
         self._add(ReferenceGraph(rank_weight, centres.copy(), missing.copy(), outputs.copy()), centres.shape[1], 0)
 
     def add_linear(self, rank_weight: float, centre: FloatArray, slopes: FloatArray) -> None:
-        """Add Σ (x − centre) · slope over the features that a sample has.
-
-        Parameters
-        ----------
-        rank_weight : float
-        centre : array of length n_features
-        slopes : array of shape (n_features, n_classes)
-        """
+        """Add Σ (x − centre) · slope over the features that a sample has; slopes of shape (n_features, n_classes)."""
         _require(
             slopes.shape == (len(centre), len(self._bias)),
             "centre must have the length n_features, slopes the shape (n_features, n_classes)",
@@ -125,10 +91,7 @@ class Scorer:
     def add_splines(self, rank_weight: float, heights: FloatArray) -> None:
         """Add a function per feature, straight between evenly spaced knots on [0, 1]; a missing value adds nothing.
 
-        Parameters
-        ----------
-        rank_weight : float
-        heights : array of shape (n_features, n_knots, n_classes)
+        `heights` have the shape (n_features, n_knots, n_classes).
         """
         _require(
             heights.ndim == 3 and heights.shape[1] >= 2 and heights.shape[2] == len(self._bias),
@@ -146,15 +109,7 @@ class Scorer:
         shares: FloatArray,
         values: FloatArray,
     ) -> None:
-        """Add the values of the leaves that a sample reaches.
-
-        Parameters
-        ----------
-        rank_weight : float
-            How much of each value is its rank: 0 none, 1 all.
-        roots, features, thresholds, left, shares, values : arrays
-            See `sslart._art.trees.Forest`.
-        """
+        """Add the values of the leaves that a sample reaches: see `sslart._art.trees.Forest`."""
         n_nodes, nodes = len(features), np.arange(len(features))
         _require(values.shape[1:] == self._bias.shape, "values must have the shape (n_leaves, n_classes)")
         _require(
@@ -171,19 +126,7 @@ class Scorer:
         self._add(trees, None, int(features.max(initial=-1)) + 1)
 
     def scores(self, coded: FloatArray, scores: FloatArray, n_threads: int, stop: Flags) -> None:
-        """Score samples.
-
-        Parameters
-        ----------
-        coded : array of shape (n_samples, n_features)
-            Coded samples, NaN where missing.
-        scores : array of shape (n_samples, n_classes)
-            Filled with the scores.
-        n_threads : int
-            For the compiled kernel.
-        stop : array of length 1
-            Not zero once another thread wants this one to stop.
-        """
+        """Fill `scores`, shape (n_samples, n_classes), with those of coded samples, NaN where missing."""
         _require(scores.shape == (len(coded), len(self._bias)), "scores must have the shape (n_samples, n_classes)")
         self._require_features(coded)
         scores[:] = self._bias
@@ -202,23 +145,8 @@ class Scorer:
     ) -> None:
         """Divide scores among the columns that the features encode: Shapley values, where a missing value adds nothing.
 
-        The score of a sample is that of a sample without values, plus the values of all columns, plus the difference
-        in what the graph adds.
-
-        Parameters
-        ----------
-        coded : array of shape (n_samples, n_features)
-            Coded samples, NaN where missing.
-        columns : array of length n_features
-            The column that each feature encodes.
-        by_column : array of shape (n_samples, n_columns, n_classes)
-            Filled with the Shapley value of each column, without the graph.
-        of_graph : array of shape (n_samples, n_classes)
-            Filled with what the graph adds.
-        n_threads : int
-            For the compiled kernel.
-        stop : array of length 1
-            Not zero once another thread wants this one to stop.
+        The score of a sample is that of a sample without values, plus the values of all columns, plus the difference in
+        what the graph adds. `by_column`, shape (n_samples, n_columns, n_classes), and `of_graph` are filled.
         """
         _require(
             by_column.ndim == 3 and by_column.shape[::2] == (len(coded), len(self._bias)),
@@ -272,18 +200,9 @@ LEAF = -1  # in the place of the feature of a node
 
 
 def measure(samples: SingleArray, lower: SingleArray, upper: SingleArray, distances: SingleArray, stop: Flags) -> None:
-    """Measure the L1 distance of each sample to each box, over the features that the sample has.
+    """Fill `distances` with the L1 distance of each sample to each box, over the features that the sample has.
 
-    Parameters
-    ----------
-    samples : array of shape (n_samples, n_features)
-        NaN where missing.
-    lower, upper : arrays of shape (n_blocks, n_features, width)
-        The sides of the boxes, in blocks; -inf and inf where a box has no side.
-    distances : array of shape (n_samples, n_boxes)
-        Filled with the distances.
-    stop : array of length 1
-        Not zero once another thread wants this one to stop.
+    The sides of boxes, in blocks of shape (n_features, width), are infinite where a box has none.
     """
     distances[:] = 0.0
     for feature in range(samples.shape[1]):
@@ -297,20 +216,7 @@ def measure(samples: SingleArray, lower: SingleArray, upper: SingleArray, distan
 def nearest_centres(
     samples: FloatArray, centres: FloatArray, missing: FloatArray, nearest: IntArray, stop: Flags
 ) -> None:
-    """Find the centre nearest to each sample, the one of lowest index on ties.
-
-    Parameters
-    ----------
-    samples : array of shape (n_samples, n_features)
-        NaN where missing.
-    centres : array of shape (n_centres, n_features)
-    missing : array of length n_features
-        Replaces a missing value.
-    nearest : array of length n_samples
-        Filled with the indices.
-    stop : array of length 1
-        Not zero once another thread wants this one to stop.
-    """
+    """Fill `nearest` with the nearest centre of each sample, the first on ties; `missing` replaces missing values."""
     if not len(centres) or centres.shape[1] != samples.shape[1] or missing.shape != samples.shape[1:]:
         raise ValueError("centres must have the shape (n_centres, n_features), missing the length n_features")
     if nearest.shape != samples.shape[:1]:

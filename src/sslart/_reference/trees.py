@@ -56,16 +56,14 @@ def grow_trees(
     values: FloatArray,
     stop: Flags,
 ) -> int:
-    """Grow trees: each node is split at a random threshold of the best of some random columns.
+    """Grow trees, each node split at a random threshold of the best of some random columns; return the number of nodes.
 
     Parameters
     ----------
     columns : array of shape (n_features, n_samples)
         NaN where missing.
-    starts : array of int of length n_columns + 1
-        Where the features of each column of the user start in `members`.
-    members : array of int of length n_features
-        The features by column.
+    starts, members : arrays of int
+        Where the features of each column of the user start in `members`, the features by column.
     classes : array of int of length n_samples
     weights : array of shape (n_trees, n_samples)
         0: the sample takes no part.
@@ -77,12 +75,6 @@ def grow_trees(
     roots, features, thresholds, left, shares, values : arrays
         Filled with the nodes, tree after tree: see `sslart._art.trees.Forest`.
     stop : array of length 1
-        Not zero once another thread wants this one to stop.
-
-    Returns
-    -------
-    int
-        The number of nodes.
     """
     n_nodes = n_leaves = 0
     for tree, (own, seed) in enumerate(zip(weights, seeds.tolist(), strict=True)):
@@ -217,19 +209,7 @@ def tree_scores(
     found: FloatArray,
     stop: Flags,
 ) -> None:
-    """Find what each tree predicts for each sample.
-
-    Parameters
-    ----------
-    roots, features, thresholds, left, shares, values : arrays
-        See `sslart._art.trees.Forest`.
-    samples : array of shape (n_samples, n_features)
-        NaN where missing.
-    found : array of shape (n_trees, n_samples, n_classes)
-        Filled with the values of the leaves.
-    stop : array of length 1
-        Not zero once another thread wants this one to stop.
-    """
+    """Fill `found`, shape (n_trees, n_samples, n_classes), with the leaves' values that samples reach in each tree."""
     trees = ReferenceTrees(0.0, roots, features, thresholds, left, shares, values)
     found[:] = 0.0
     for root, own in zip(roots.tolist(), found, strict=True):

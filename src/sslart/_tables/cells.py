@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from sslart._tables import pandas
 from sslart._tables.limits import check_width
 from sslart._tables.text import CURE
+from sslart._utils.arrays import IntArray
 from sslart._utils.text import of_text_cell
 
+OF_ONE_TYPE = ("string", "integer", "floating", "boolean", "categorical")  # as pandas infers types
 MISSING = frozenset({"NA", "N/A", "n/a", "NaN", "NAN", "nan", "NULL", "null", "None", "?", "<NA>"})
 WHOLE = re.compile(r"[+-]?\d+(\.0+)?")
 _CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,]\d+)?)?\s?(?P<half>[AaPp][Mm])?"
@@ -32,6 +35,7 @@ FORMS = [
         rf"{_CLOCK}",
     )
 ]
+ISO = r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?"  # which pandas reads fast, and no other way than we do
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 NEW_CENTURY = 70  # two digits below it are of years from 2000 on
 
@@ -41,24 +45,37 @@ def plain(cell: str) -> str:
     return cell.partition(".")[0] if WHOLE.fullmatch(cell) else cell
 
 
-def texts(column: Any) -> list[str | None]:
-    """Return the cells of a column as text, None where blank; whole numbers without a point."""
-    return [None if cell is None else plain(cell) for cell in names(column)]
-
-
-def names(column: Any) -> list[str | None]:
-    """Return the cells of a column as written, None where blank.
+def distinct(column: Any) -> tuple[IntArray, list[str | None]]:
+    """Return the distinct cells of a column as written, ended by None for blank ones, and the place of each row's cell.
 
     An apostrophe that makes a cell text in a spreadsheet, such as `sslart predict` writes before a formula, is no part
     of the cell.
     """
-    cells: list[str | None] = [None] * len(column)
+    if column.dtype == object and pandas().api.types.infer_dtype(column, skipna=True) not in OF_ONE_TYPE:
+        known = column.notna().to_numpy()  # 1 and True would be one value
+        places, values = np.where(known, known.cumsum() - 1, -1), column[known].tolist()
+    else:
+        places, found = pandas().factorize(column)
+        values = found.tolist()
     is_float = column.dtype.kind == "f"
-    known = column.notna().to_numpy()
-    for place, value in zip(known.nonzero()[0].tolist(), column[known].tolist(), strict=True):
-        text = str(int(value)) if is_float and value % 1 == 0 else of_text_cell(str(value).strip())
-        cells[place] = text or None
-    return cells
+    texts = (str(int(one)) if is_float and one % 1 == 0 else of_text_cell(str(one).strip()) for one in values)
+    return places, [*(text or None for text in texts), None]
+
+
+def texts(column: Any) -> list[str | None]:
+    """Return the cells of a column as text, None where blank; whole numbers without a point."""
+    places, cells = distinct(column)
+    return _spread([None if cell is None else plain(cell) for cell in cells], places)
+
+
+def names(column: Any) -> list[str | None]:
+    """Return the cells of a column as written, None where blank."""
+    places, cells = distinct(column)
+    return _spread(cells, places)
+
+
+def _spread(cells: list[str | None], places: IntArray) -> list[str | None]:
+    return [cells[place] for place in places.tolist()]
 
 
 def labels(column: Any) -> list[str | None]:
@@ -130,15 +147,18 @@ def moments(cells: Sequence[str | None], *, day_first: bool) -> Any:
     NotADateError
         Where a cell is no date.
     """
-    values = np.full(len(cells), np.datetime64("NaT"), dtype="datetime64[s]")
-    known: dict[str, Any] = {}
-    for place, cell in enumerate(cells):
-        if cell is not None:
-            if cell not in known:
-                known[cell] = _moment(cell, day_first)
-            if known[cell] is None:
-                raise NotADateError(place)
-            values[place] = known[cell]
+    texts = pandas().Series(cells, dtype=object)
+    is_iso = texts.str.fullmatch(ISO, na=False)
+    values = (
+        pandas()
+        .to_datetime(texts.where(is_iso), format="ISO8601", errors="coerce")
+        .to_numpy("datetime64[s]", copy=True)
+    )
+    for place in np.flatnonzero(np.isnat(values) & texts.notna().to_numpy()).tolist():
+        moment = _moment(cells[place], day_first)
+        if moment is None:
+            raise NotADateError(place)
+        values[place] = moment
     return values.astype("datetime64[ns]")
 
 
@@ -150,8 +170,8 @@ def _match(cell: str) -> re.Match[str] | None:
     return None
 
 
-def _moment(cell: str, day_first: bool) -> datetime | None:
-    found = _match(cell)
+def _moment(cell: str | None, day_first: bool) -> datetime | None:
+    found = None if cell is None else _match(cell)
     if found is None:
         return None
     parts = found.groupdict()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -13,8 +13,9 @@ import numpy as np
 from sslart._data.columns import FREE_TEXT, is_named_as_id, kind_of_text, numbers_samples
 from sslart._data.dates import days_of
 from sslart._mapping.model_view import view_of
-from sslart._tables.cells import MISSING, NotADateError, day_comes_first, is_date, moments, plain, texts
-from sslart._tables.files import arrow, pandas, read_pieces
+from sslart._tables import arrow, pandas
+from sslart._tables.cells import MISSING, NotADateError, day_comes_first, distinct, is_date, moments, plain, texts
+from sslart._tables.files import read_pieces, read_table
 from sslart._utils.notes import note
 from sslart._utils.text import Day, listed
 
@@ -22,12 +23,11 @@ COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
 WITH_A_MARK = re.compile(r"[$€£]?\s?[+-]?\d[\d\s.,']*\s?[%$€£]?")
 WITH_A_UNIT = re.compile(r"[+-]?[\d.,]+\s?[^\d\s].*")
 NO_NAME = re.compile(r"column \d+")  # what the header leaves blank is called so
-OF_ONE_TYPE = ("string", "integer", "floating", "boolean", "categorical")  # as pandas infers types
 SLIPS = 0.2  # share of the values of a column that may be another kind by mistake
 FEW_CODES = 10  # such as 5a, 6a, 7a
 
 
-class Column(NamedTuple):
+class ColumnSummary(NamedTuple):
     """Interpretation of a column: name, kind, number of missing values, and details.
 
     A column that is left out has no number of missing values.
@@ -39,11 +39,11 @@ class Column(NamedTuple):
     detail: str
 
 
-def split_names(options: Sequence[str] | None, frame: Any) -> list[str]:
+def split_names(options: Sequence[str] | None, columns: Container[str]) -> list[str]:
     """Return the columns named in an option that may be given often, or once with commas."""
     names: list[str] = []
     for text in options or ():
-        names += [text] if text in frame.columns else [name.strip() for name in text.split(",") if name.strip()]
+        names += [text] if text in columns else [name.strip() for name in text.split(",") if name.strip()]
     return names
 
 
@@ -105,6 +105,25 @@ def blank_rows(frame: Any, names: Sequence[str], source: str) -> Any:
         first = frame.index[blank][0] + 1
         note(f"{int(blank.sum())} row(s) of {source} are blank and left out of account; the first is row {first}.")
     return blank & (not blank.all())
+
+
+def rows_with_values(model: Any, frame: Any, source: str, features: Any = None) -> Any:
+    """Return a frame without rows that are blank in the columns that a model has learnt from, or in all features."""
+    features = frame.columns if features is None else features
+    check_learnt_columns(model, features, source)
+    return frame[~blank_rows(frame, learnt_columns(model) or features, source)]
+
+
+def read_samples_for(
+    model: Any, data: str, encoding: str | None, label: str | None = None, id_column: str | None = None
+) -> tuple[Any, Any, list[Any] | None]:
+    """Return the rows of a file with values, their samples as a model takes them, and their labels if it has any."""
+    frame = read_table(data, encoding)
+    check_columns(frame.columns, [label, id_column], data)
+    frame = rows_with_values(model, frame, data)
+    labels = None if label is None else labels_of(frame, label, data, model.classes_)
+    others = [name for name in (label, id_column) if name is not None]
+    return frame, samples_for(model, frame.drop(columns=others), data), labels
 
 
 def features_of(frame: Any, source: str, categories: Sequence[str] = ()) -> Any:
@@ -172,14 +191,15 @@ def samples_for(model: Any, frame: Any, source: str) -> Any:
     columns: dict[str, Any] = {}
     for place, name in enumerate(names):
         if place in plan.left_out:
-            columns[name] = pandas().Series([None] * len(frame), dtype=object).to_numpy()
+            columns[name] = np.full(len(frame), None)
             continue
         if place in plan.dates:
             columns[name] = _dates(name, frame[name], source, day_first=place in plan.day_first)
             continue
         categories = {plain(str(one)): one for one in encoder.categories_of(place)}
         is_category = None if place in encoder.undecided else place in encoder.categorical
-        columns[name] = _feature(name, frame[name], source, categorical=is_category, categories=categories)
+        found = _feature(name, frame[name], source, categorical=is_category, categories=categories)
+        columns[name] = pandas().Series(found, dtype=object) if is_category else found  # else pandas reads it as text
     return _checked(columns, source, frame.index)
 
 
@@ -239,36 +259,38 @@ def _feature(
 
 
 def _categories(column: Any, known: Mapping[str, Any]) -> Any:
-    """Return a column as categories, those that are known as they are known; each value is read once."""
-    pd = pandas()
-    places = np.arange(len(column))
-    if pd.api.types.infer_dtype(column, skipna=True) in OF_ONE_TYPE:  # else 1 and True would be one value
-        places, values = pd.factorize(column)
-        column = pd.Series(values)
-    cells = [None if cell is None else known.get(cell, cell) for cell in _cells(column)]
-    return np.array([*cells, None], dtype=object)[places]
+    """Return a column as categories, those that are known as they are known."""
+    places, cells = _distinct(column)
+    return np.array([None if cell is None else known.get(cell, cell) for cell in cells], dtype=object)[places]
 
 
 def _cells(column: Any) -> list[str | None]:
     return [None if cell in MISSING else cell for cell in texts(column)]
 
 
+def _distinct(column: Any) -> tuple[Any, list[str | None]]:
+    """Return the distinct cells of a column, None for missing ones at the end, and the place of each row's cell."""
+    places, cells = distinct(column)
+    return places, [None if cell is None or (text := plain(cell)) in MISSING else text for cell in cells]
+
+
 def _dates(name: str, column: Any, source: str, *, day_first: bool | None) -> Any:
     """Return a column as dates; if `day_first` is None, the cells decide whether the day precedes the month."""
     if column.dtype.kind == "M":
         return column.to_numpy()
-    cells = _cells(column)
+    places, cells = _distinct(column)
     if day_first is None:
         day_first = day_comes_first(cells)
         if day_first is None:
             some = next(cell for cell in cells if cell is not None)
             note(f"column {name!r} has dates such as {some}, of which the month is taken to come first.")
     try:
-        return moments(cells, day_first=bool(day_first))
+        return moments(cells, day_first=bool(day_first))[places]
     except NotADateError as error:
+        row = column.index[(places == error.place).nonzero()[0][0]] + 1
         raise ValueError(
-            f"Column {name!r} of {source} holds dates, and {cells[error.place]!r} in row "
-            f"{column.index[error.place] + 1} is none: correct it, or leave the cell blank."
+            f"Column {name!r} of {source} holds dates, and {cells[error.place]!r} in row {row} is none: correct it, or "
+            "leave the cell blank."
         ) from error
 
 
@@ -308,7 +330,7 @@ def _refuse_other_kinds(name: str, where: str, others: list[str], n_known: int) 
         )
 
 
-def understood(samples: Any) -> list[Column]:
+def understood(samples: Any) -> list[ColumnSummary]:
     """Return the interpretation of each column to learn from."""
     described = []
     for name in samples.columns:
@@ -316,15 +338,17 @@ def understood(samples: Any) -> list[Column]:
         missing, known = int(column.isna().sum()), column.dropna()
         if column.dtype.kind == "M":
             first, last = (Day(value) for value in days_of(known.agg(["min", "max"]), name)) if len(known) else ("", "")
-            described.append(Column(name, "date", missing, f"{first} to {last}" if len(known) else "no value"))
+            described.append(ColumnSummary(name, "date", missing, f"{first} to {last}" if len(known) else "no value"))
             continue
         if column.dtype.kind == "f":
             detail = f"{known.min():g} to {known.max():g}" if len(known) else "no value"
-            described.append(Column(name, "number", missing, detail))
+            described.append(ColumnSummary(name, "number", missing, detail))
             continue
         counts = known.value_counts()
         described.append(
-            Column(name, "category", missing, f"{len(counts)} categories: {listed([str(one) for one in counts.index])}")
+            ColumnSummary(
+                name, "category", missing, f"{len(counts)} categories: {listed([str(one) for one in counts.index])}"
+            )
         )
     return described
 

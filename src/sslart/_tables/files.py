@@ -18,6 +18,7 @@ from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
+from sslart._tables import arrow, pandas
 from sslart._tables.cells import check_unique, header, header_cells, labels
 from sslart._tables.limits import ARROW_FILE, MAX_LINE_BYTES, check_cells, check_packed, check_sheets, check_width
 from sslart._tables.text import Utf8Text, first_row, whole_rows
@@ -39,30 +40,13 @@ _STARTS = {
 _NAMES = {".parquet": "Parquet", ".pq": "Parquet", ".xlsx": "Excel", ".xls": "Excel"}
 
 
-def pandas() -> Any:
-    """Return pandas, or raise an error with the command that installs it."""
-    return optional("pandas", "cli")
-
-
 class Piece(NamedTuple):
-    """Some rows of a file.
+    """Some rows of a file."""
 
-    Attributes
-    ----------
-    frame : DataFrame
-        Text as text, but for decimal commas in a table cut at semicolons, which are points.
-    as_written : DataFrame
-        The same rows as they stand in the file.
-    schema : pyarrow.Schema or None
-        The types of `as_written`, where the file has types or all is text.
-    separator : str
-        What separates the cells of a text.
-    """
-
-    frame: Any
-    as_written: Any
-    schema: Any = None
-    separator: str = ""
+    frame: Any  # text as text, but for decimal commas in a table cut at semicolons, which are points
+    as_written: Any  # the same rows as they stand in the file
+    schema: Any = None  # the types of `as_written`, where the file has types or all is text
+    separator: str = ""  # of the cells of a text
 
 
 def read_pieces(
@@ -70,17 +54,10 @@ def read_pieces(
 ) -> Iterator[Any]:
     """Yield a file as frames of some rows each, at least one; the index continues from frame to frame.
 
-    Parameters
-    ----------
-    source : str
-        A path, or ``-`` for standard input. Its first bytes decide what it holds, else its name. Of text, the header
-        decides what separates the cells: comma, tab or semicolon.
-    encoding : str, default=None
-        Of text; if it is None, it is found out: UTF-8, UTF-16 with its mark, or Windows-1252.
-    progress : bool, default=False
-        Whether to show a progress bar on a terminal.
-    cells_only : bool, default=False
-        Whether to refuse columns of lists, records and bytes: of a file from somebody else they may take all memory.
+    The source is a path, or ``-`` for standard input. Its first bytes decide what it holds, else its name. Of text, the
+    header decides what separates the cells: comma, tab or semicolon; an encoding that is not given is found out: UTF-8,
+    UTF-16 with its mark, or Windows-1252. With `cells_only`, columns of lists, records and bytes are refused: of a file
+    from somebody else they may take all memory.
     """
     for piece in read_originals(source, encoding, progress=progress, cells_only=cells_only):
         yield piece.frame
@@ -164,11 +141,6 @@ def kind_of(file: BinaryIO, source: str = "") -> str:
     file.seek(0)
     by_name = _NAMES.get(Path(source).suffix.lower(), "")
     return next((kind for mark, kind in _STARTS.items() if start.startswith(mark)), by_name)
-
-
-def arrow(name: str) -> Any:
-    """Return a module of pyarrow, such as ".csv", or raise an error with the command that installs it."""
-    return optional(f"pyarrow{name}", "cli")
 
 
 def _read_text(file: BinaryIO, name: str, encoding: str | None) -> Iterator[Piece]:

@@ -65,14 +65,6 @@ class Utf8Text:
 
     Without a given encoding and without a mark the text is UTF-8. Where it is not, and all before the first other byte
     is ASCII, it is Windows-1252, with a note.
-
-    Parameters
-    ----------
-    file : BinaryIO
-        At its start; it must allow to go back there.
-    source : str
-        Its name, for messages.
-    encoding : str, default=None
     """
 
     def __init__(self, file: BinaryIO, source: str, encoding: str | None = None) -> None:
@@ -131,10 +123,7 @@ class Utf8Text:
 class Utf8Stream:
     """An incremental decoder to UTF-8; undecodable bytes are replaced by bytes that are invalid in UTF-8.
 
-    Parameters
-    ----------
-    encoding : str or None
-        If it is None, a mark at the start decides.
+    Without an encoding, a mark at the start decides.
     """
 
     def __init__(self, encoding: str | None) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sslart._data.columns import FREE_TEXT
 from sslart._tables import cells
 from sslart._tables.columns import (
-    Column,
+    ColumnSummary,
     blank_rows,
     check_columns,
     day_first_columns,
@@ -29,26 +29,14 @@ SHOWN_CLASSES = 30
 
 
 class TrainingTable(NamedTuple):
-    """Rows to learn from.
-
-    Attributes
-    ----------
-    samples : DataFrame
-    labels : list of str or None
-    ids, groups : list of str or None, or None
-        The name and the group of each row, where a column has them.
-    columns : list of Column
-        What was understood of each column.
-    day_first : list of str
-        The columns with dates in which the day comes before the month.
-    """
+    """Rows to learn from, with the name and the group of each row, where a column has them."""
 
     samples: Any
     labels: list[Any]
     ids: list[str | None] | None
     groups: list[str | None] | None
-    columns: list[Column]
-    day_first: list[str]
+    columns: list[ColumnSummary]
+    day_first: list[str]  # columns with dates in which the day comes before the month
 
     @property
     def label_counts(self) -> dict[str, int]:
@@ -61,7 +49,7 @@ class TrainingTable(NamedTuple):
         return self.ids is not None and None not in self.ids and len(set(self.ids)) == len(self.ids)
 
 
-class Columns(NamedTuple):
+class ColumnRoles(NamedTuple):
     """The columns that the user has named; a table without labels has no label column."""
 
     label: str | None
@@ -71,9 +59,24 @@ class Columns(NamedTuple):
     category: Sequence[str] | None = None
     use: Sequence[str] | None = None
 
+    def divided(self, columns: Iterable[str], source: str) -> tuple[list[str], list[str], list[str], list[str]]:
+        """Return the features of a table, and what is left out, taken for categories, and used, after checking."""
+        names = list(columns)
+        left_out = [name for name in (self.id_column, *split_names(self.ignore, names)) if name is not None]
+        categories, used = split_names(self.category, names), split_names(self.use, names)
+        check_columns(names, [self.label, self.group, *left_out, *categories, *used], source)
+        if self.label is not None and self.label in (self.group, *left_out):
+            raise ValueError(f"Column {self.label!r} cannot be the label and be left out: name another column.")
+        if self.group in left_out:
+            raise ValueError(
+                f"Column {self.group!r} cannot be the group and be left out, or name samples: name it once."
+            )
+        features = [name for name in names if name not in (self.label, self.group, *left_out)]
+        return features, left_out, categories, used
+
 
 def read_training_table(
-    path: str, named: Columns, most_rows: int, seed: int, encoding: str | None = None, *, progress: bool
+    path: str, named: ColumnRoles, most_rows: int, seed: int, encoding: str | None = None, *, progress: bool
 ) -> TrainingTable:
     """Return the training rows of a file, or raise an error with a remedy."""
     pieces = _labelled_pieces(path, named.label, encoding, progress)
@@ -84,29 +87,13 @@ def read_training_table(
     return training_table_of(frame, named, path)
 
 
-def training_table_of(frame: Any, named: Columns, source: str, *, need_labels: bool = True) -> TrainingTable:
-    """Return the training rows of a frame, or raise an error with a remedy.
+def training_table_of(frame: Any, named: ColumnRoles, source: str, *, need_labels: bool = True) -> TrainingTable:
+    """Return the training rows of a frame, as `read_pieces` yields it, or raise an error with a remedy.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        As `read_pieces` yields it: its index numbers the rows of the table from 0.
-    named : Columns
-        Where there is no label column, all labels are None.
-    source : str
-        The name of the table, for messages.
-    need_labels : bool, default=True
-        Whether a label column must have a label.
+    Where there is no label column, all labels are None; one without a label is refused, unless labels are not needed.
     """
     label, id_column, group = named[:3]
-    left_out = [name for name in (id_column, *split_names(named.ignore, frame)) if name is not None]
-    categories, used = split_names(named.category, frame), split_names(named.use, frame)
-    check_columns(frame.columns, [label, group, *left_out, *categories, *used], source)
-    if label is not None and label in (group, *left_out):
-        raise ValueError(f"Column {label!r} cannot be the label and be left out: name another column.")
-    if group in left_out:
-        raise ValueError(f"Column {group!r} cannot be the group and be left out, or name samples: name it once.")
-    features = [name for name in frame.columns if name not in (label, group, *left_out)]
+    features, left_out, categories, used = named.divided(frame.columns, source)
     frame = frame[~blank_rows(frame, features, source)] if features else frame
     labels = [None] * len(frame) if label is None else labels_of(frame, label, source)
     if label is not None and need_labels and not any(one is not None for one in labels):
@@ -118,8 +105,8 @@ def training_table_of(frame: Any, named: Columns, source: str, *, need_labels: b
     samples = samples.astype({name: "category" for name in (*categories, *used) if samples[name].dtype.kind == "O"})
     columns = [
         *understood(samples),
-        *(Column(name, "left out", None, why) for name, why in why_not.items()),
-        *(Column(name, "left out", None, "") for name in left_out),
+        *(ColumnSummary(name, "left out", None, why) for name, why in why_not.items()),
+        *(ColumnSummary(name, "left out", None, "") for name in left_out),
     ]
     groups = None if group is None else groups_of(frame, group, source, labels)
     if group is not None and groups is not None:
@@ -152,15 +139,17 @@ def _labelled_pieces(data: str, label: str | None, encoding: str | None, progres
         yield frame
 
 
-def _group_column(name: str, groups: list[str | None], labels: list[Any]) -> Column:
+def _group_column(name: str, groups: list[str | None], labels: list[Any]) -> ColumnSummary:
     known = {one for one in groups if one is not None}
     labelled = {one for one, label in zip(groups, labels, strict=True) if one is not None and label is not None}
-    return Column(name, "group", groups.count(None), f"{plural(len(known), 'group')}, {len(labelled)} with labels")
+    return ColumnSummary(
+        name, "group", groups.count(None), f"{plural(len(known), 'group')}, {len(labelled)} with labels"
+    )
 
 
-def _label_column(name: str, table: TrainingTable) -> Column:
+def _label_column(name: str, table: TrainingTable) -> ColumnSummary:
     """Return the interpretation of the label column, with a note if it has only one class."""
     if len(table.label_counts) == 1:
         note(f"column {name!r} has one class, which the model will predict for every row: label a row of another.")
     classes = list_text([f"{one}: {count}" for one, count in table.label_counts.items()], SHOWN_CLASSES)
-    return Column(name, "label", table.labels.count(None), classes)
+    return ColumnSummary(name, "label", table.labels.count(None), classes)

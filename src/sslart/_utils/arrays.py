@@ -61,10 +61,7 @@ def mixed_number(key: int) -> int:
 def equal_share(values: FloatArray) -> float:
     """Return the share of all pairs of values that are equal; one for fewer than two values.
 
-    Examples
-    --------
     >>> import numpy as np
-    >>> from sslart._utils.arrays import equal_share
     >>> equal_share(np.array([1.0, 1.0, 2.0, 3.0])) == 1 / 6
     True
     """

@@ -6,7 +6,10 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
+MAX_OF_A_KIND = 4  # such as those of the newest readouts, of which a stream makes ever more
+
 Made = TypeVar("Made")
+_NOTHING: Any = object()
 
 
 def changed(one: Made, **changes: Any) -> Made:
@@ -14,9 +17,9 @@ def changed(one: Made, **changes: Any) -> Made:
 
     All fields must be arguments of its constructor, which does nothing else.
     """
-    known, other = vars(one), object.__new__(type(one))
-    fields = type(one).__dataclass_fields__  # type: ignore[attr-defined]
-    vars(other).update({name: known[name] for name in fields}, **changes)
+    known, fields = vars(one), type(one).__dataclass_fields__  # type: ignore[attr-defined]
+    other = object.__new__(type(one))
+    vars(other).update(known if len(known) == len(fields) else {name: known[name] for name in fields}, **changes)
     return other
 
 
@@ -31,12 +34,7 @@ class CachesValues:
 
 
 class Deferred(Generic[Made]):
-    """A value that is made once, as late as possible, of things that do not change meanwhile.
-
-    Parameters
-    ----------
-    make : callable
-    """
+    """A value that is made once, as late as possible, of things that do not change meanwhile."""
 
     def __init__(self, make: Callable[[], Made]) -> None:
         self._lock = threading.RLock()
@@ -54,12 +52,6 @@ class Deferred(Generic[Made]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._lock, self._make, self._made = threading.RLock(), None, state["_made"]
-
-
-MAX_OF_A_KIND = 4  # such as those of the newest readouts, of which a stream makes ever more
-
-
-_NOTHING: Any = object()
 
 
 class Cache:

@@ -78,13 +78,8 @@ class FileIdentity(NamedTuple):
 def write_atomically(path: Path, contents: Iterable[Any], before_replace: Callable[[Path], None] | None = None) -> None:
     """Write to a file beside the target, flush it to the disk, and put it in the target's place.
 
-    Parameters
-    ----------
-    path : Path
-        The target. An existing file keeps its permissions.
-    contents : iterable of bytes
-    before_replace : callable, default=None
-        Gets the path of the new file just before it takes the target's place. If it raises, the target stays as it is.
+    An existing file keeps its permissions. `before_replace` gets the path of the new file just before it takes the
+    target's place. If it raises, the target stays as it is.
     """
     target = path.resolve()
     remove_abandoned(target)

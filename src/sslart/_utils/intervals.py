@@ -10,14 +10,7 @@ Z = 1.959963984540054  # a normal variable lies within ±Z with probability 0.95
 
 @dataclass(frozen=True)
 class Estimate:
-    """A share with its 95 % interval; None where there was nothing to count.
-
-    Attributes
-    ----------
-    value, low, high : float or None
-    count, total : int or None
-        So many out of so many; None for a mean of shares.
-    """
+    """A share with its 95 % interval, of `count` out of `total` if it is no mean of shares; None: nothing to count."""
 
     value: float | None
     low: float | None
@@ -34,9 +27,6 @@ class Estimate:
 def wilson(count: float, total: float) -> tuple[float, float]:
     """Return the 95 % interval of a share by Wilson's formula; (0, 1) where there is nothing to count.
 
-    Examples
-    --------
-    >>> from sslart._utils.intervals import wilson
     >>> [round(end, 3) for end in wilson(9, 10)]
     [0.596, 0.982]
     """
@@ -58,9 +48,6 @@ def share(count: int, total: int) -> Estimate:
 def difference(first: Estimate, second: Estimate) -> Estimate | None:
     """Return the second share minus the first, with Newcombe's 95 % interval; None if either is unknown.
 
-    Examples
-    --------
-    >>> from sslart._utils.intervals import difference, share
     >>> found = difference(share(8, 20), share(18, 20))
     >>> round(found.value, 2), round(found.low, 2), round(found.high, 2)
     (0.5, 0.21, 0.7)

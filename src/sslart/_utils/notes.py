@@ -43,9 +43,6 @@ def collected_notes() -> Iterator[list[str]]:
 
     A context is one thread or one asynchronous task: the notes of others go where they went before.
 
-    Examples
-    --------
-    >>> from sslart._utils.notes import collected_notes, note
     >>> with collected_notes() as notes:
     ...     note("3 rows are blank.")
     ...     note("3 rows are blank.")

@@ -29,24 +29,11 @@ OPTIONAL_PACKAGES = (
 
 
 def optional(module: str, extra: str) -> Any:
-    """Return an imported module, or raise an error with the command that installs it.
+    """Return an imported module, such as "pandas", that an extra of sslart installs, such as "data".
 
-    Parameters
-    ----------
-    module : str
-        Full name of the module, such as "pandas" or "matplotlib.pyplot".
-    extra : str
-        The extra of sslart that installs it, such as "data" or "plot".
+    Raises an ImportError that names the packages to install: those of the extra, and never sslart itself, of which the
+    index may hold none or another one.
 
-    Raises
-    ------
-    ImportError
-        If the module cannot be imported. The message names the packages to install: those of the extra, and never
-        sslart itself, of which the index may hold none or another one.
-
-    Examples
-    --------
-    >>> from sslart._utils.optional import optional
     >>> optional("math", "data").pi
     3.141592653589793
     """
@@ -60,9 +47,6 @@ def optional(module: str, extra: str) -> Any:
 def install_command(extra: str, package: str) -> str:
     """Return the command that installs an extra of sslart, or a single package if the extra is unknown.
 
-    Examples
-    --------
-    >>> from sslart._utils.optional import install_command
     >>> install_command("no such extra", "matplotlib")
     'pip install "matplotlib"'
     """
@@ -91,9 +75,6 @@ def _brought_by(extra: str, declared: list[str]) -> list[str]:
 def heavy(module: str) -> Any:
     """Return a module of a package that is always installed, but takes long to import and is rarely needed.
 
-    Examples
-    --------
-    >>> from sslart._utils.optional import heavy
     >>> heavy("fractions").Fraction(1, 3)
     Fraction(1, 3)
     """
@@ -101,16 +82,9 @@ def heavy(module: str) -> Any:
 
 
 def lazy_names(package: str, modules: Mapping[str, str], packages: Collection[str] = ()) -> Callable[[str], Any]:
-    """Return a `__getattr__` that imports the names of a package from its modules on first use.
+    """Return a `__getattr__` that imports the names of a package on first use, from the module of each name.
 
-    Parameters
-    ----------
-    package : str
-        Full name of the package.
-    modules : mapping from str to str
-        The full name of the module that each name comes from.
-    packages : collection of str, default=()
-        Names of packages in this one, which are imported as a whole.
+    Names in `packages` are packages in this one, which are imported as a whole.
     """
 
     def imported(name: str) -> Any:

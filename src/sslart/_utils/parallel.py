@@ -40,17 +40,10 @@ def stopped_by(flag: Any) -> Iterator[None]:
 
 
 def run_parallel(work: Callable[[Item, Any], Result], items: Sequence[Item], n_jobs: int | None) -> list[Result]:
-    """Return the result of the work on each item, in order.
+    """Return the result of the work on each item, in order, with `n_jobs` threads as in scikit-learn.
 
-    Parameters
-    ----------
-    work : callable
-        Takes an item and a stop flag (an array of one uint8) that it must heed while it runs.
-    items : sequence
-    n_jobs : int or None
-        Number of threads as in scikit-learn: None is 1 unless joblib is set otherwise, -1 is all cores.
-
-    If one piece fails or the user interrupts, all are stopped, and have stopped before the error goes on.
+    The work takes an item and a stop flag that it must heed while it runs: if one piece fails or the user interrupts,
+    all are stopped, and have stopped before the error goes on.
     """
     stop = stop_flag()
     n_threads = min(effective_n_jobs(n_jobs), len(items))
@@ -85,8 +78,5 @@ def stop_flag() -> Any:
 
 
 def n_threads(n_jobs: int | None, n_values: int) -> int:
-    """Return the number of threads for `n_jobs`: None is 1 unless joblib is set otherwise, -1 all cores.
-
-    `n_values` is how many values the work reads: little work is done by one thread, without a call of joblib.
-    """
-    return 1 if n_values < MIN_VALUES else int(effective_n_jobs(n_jobs))
+    """Return the number of threads for `n_jobs`, as scikit-learn counts them, where work reads `n_values` values."""
+    return 1 if n_values < MIN_VALUES else int(effective_n_jobs(n_jobs))  # little work: not even a call of joblib

@@ -26,9 +26,6 @@ def printable(value: Any) -> str:
     marks of the direction of writing, characters without width and halves of surrogate pairs are written as Python
     writes them in a string, such as ``\x1b``. All other characters, blanks of any width among them, stay as they are.
 
-    Examples
-    --------
-    >>> from sslart._utils.text import printable
     >>> print(printable("Größe"), printable("\x1b[31mred\n"), printable("a\u202eb"), printable(3))
     Größe \x1b[31mred\n a\u202eb 3
     """
@@ -45,9 +42,6 @@ def _visible(character: str) -> str:
 def printable_lines(text: str) -> str:
     r"""Return a text of several lines, each as by `printable`.
 
-    Examples
-    --------
-    >>> from sslart._utils.text import printable_lines
     >>> print(printable_lines("one\x07\ntwo"))
     one\x07
     two
@@ -58,9 +52,6 @@ def printable_lines(text: str) -> str:
 def one_line(message: Any) -> str:
     r"""Return an error or a warning in one line, every character visible.
 
-    Examples
-    --------
-    >>> from sslart._utils.text import one_line
     >>> one_line("No file\n  of this name.")
     'No file of this name.'
     """
@@ -70,9 +61,6 @@ def one_line(message: Any) -> str:
 def json_text(values: Any, indent: int | None = None) -> str:
     r"""Return plain values as JSON with every character visible; parsing it returns the same values.
 
-    Examples
-    --------
-    >>> from sslart._utils.text import json_text
     >>> print(json_text({"Größe": "\x9b31m\u202e"}))
     {"Größe": "\u009b31m\u202e"}
     """
@@ -87,9 +75,6 @@ def _json_visible(character: str) -> str:
 class Day(float):
     """A number of days since 1970 that is shown as a date, or as a time where it is less than one.
 
-    Examples
-    --------
-    >>> from sslart._utils.text import Day
     >>> str(Day(18690)), str(Day(18690.75)), str(Day(0.5))
     ('2021-03-04', '2021-03-04 18:00', '12:00')
     """
@@ -108,9 +93,6 @@ class Day(float):
 def number_text(value: Any, digits: int = 4) -> str:
     """Return a value as a reader wants it: numbers rounded, categories as given.
 
-    Examples
-    --------
-    >>> from sslart._utils.text import number_text
     >>> number_text(3.14159), number_text(20000.0), number_text("red"), number_text(None)
     ('3.142', '20000', 'red', 'missing')
     """
@@ -135,9 +117,6 @@ class DatePart(str):
 def value_text(feature: str, value: Any, digits: int = 4) -> str:
     """Return the value of a feature as a reader wants it: a date where the feature holds dates.
 
-    Examples
-    --------
-    >>> from sslart._utils.text import DateName, value_text
     >>> value_text("size", 1.23456), value_text(DateName("bought"), 18690.0)
     ('1.235', '2021-03-04')
     """
@@ -147,9 +126,6 @@ def value_text(feature: str, value: Any, digits: int = 4) -> str:
 def distance_text(feature: str, distance: float) -> str:
     """Return a text for the distance between two values of a feature.
 
-    Examples
-    --------
-    >>> from sslart._utils.text import DateName, distance_text
     >>> distance_text("size", 1.23456), distance_text(DateName("bought"), 2.0)
     ('1.23', '2 days')
     """
@@ -160,9 +136,6 @@ def distance_text(feature: str, distance: float) -> str:
 def category_text(value: Any) -> str:
     """Return a category as it stands among the words of a sentence: in quotes where it could be taken for these words.
 
-    Examples
-    --------
-    >>> from sslart._utils.text import category_text
     >>> category_text("red"), category_text("brown, grey"), category_text("missing"), category_text(True)
     ('red', "'brown, grey'", "'missing'", 'True')
     """
@@ -176,9 +149,6 @@ def category_text(value: Any) -> str:
 def list_text(parts: Sequence[str], most: int = SHOWN) -> str:
     """Return a list in one line; how many more there are, if it is long.
 
-    Examples
-    --------
-    >>> from sslart._utils.text import list_text
     >>> list_text(["a", "b", "c"], most=2)
     'a, b and 1 more'
     """
@@ -189,9 +159,6 @@ def list_text(parts: Sequence[str], most: int = SHOWN) -> str:
 def listed(names: Sequence[str], most: int = SHOWN) -> str:
     """Return names in quotes, the first few of many.
 
-    Examples
-    --------
-    >>> from sslart._utils.text import listed
     >>> listed(["a", "b", "c"], most=2)
     "'a', 'b' and 1 more"
     """
@@ -201,9 +168,6 @@ def listed(names: Sequence[str], most: int = SHOWN) -> str:
 def count_text(n: float) -> str:
     """Return a number of samples, which is no whole number where they count less as they age.
 
-    Examples
-    --------
-    >>> from sslart._utils.text import count_text
     >>> count_text(12), count_text(12.04), count_text(3.26), count_text(0.004)
     ('12', '12', '3.3', 'less than 0.1')
     """
@@ -213,9 +177,6 @@ def count_text(n: float) -> str:
 def plural(n: float, noun: str) -> str:
     """Return a number of things.
 
-    Examples
-    --------
-    >>> from sslart._utils.text import plural
     >>> plural(1, "box"), plural(3, "box"), plural(2, "sample")
     ('1 box', '3 boxes', '2 samples')
     """
@@ -242,9 +203,6 @@ _MARKUP = re.compile(r"[\\`*\[\]~|$]|<(?=[A-Za-z/!?])|&(?=[#\w])|(?<![^\W_])_|_(
 def escape(text: str) -> str:
     r"""Return a text for HTML, between tags or as the value of an attribute in quotes, every character visible.
 
-    Examples
-    --------
-    >>> from sslart._utils.text import escape
     >>> print(escape("<b>\x07"))
     &lt;b&gt;\x07
     """
@@ -254,9 +212,6 @@ def escape(text: str) -> str:
 def markdown_text(text: str) -> str:
     r"""Return a text escaped for Markdown, in one line, with every character visible.
 
-    Examples
-    --------
-    >>> from sslart._utils.text import markdown_text
     >>> print(markdown_text("petal_width < 2"), markdown_text("<b> *x* [y](z)"))
     petal_width < 2 \<b> \*x\* \[y\](z)
     """
@@ -266,18 +221,9 @@ def markdown_text(text: str) -> str:
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, plain: bool = False) -> str:
     r"""Return a table in Markdown, without a line break at its end.
 
-    Parameters
-    ----------
-    head : sequence of str
-        Names of the columns.
-    rows : iterable of sequences of str
-        Cells as Markdown. Backslashes and bars are escaped, and a line break becomes a space.
-    plain : bool, default=False
-        Whether names and cells are plain text, of which nothing may act as Markdown or HTML.
+    Backslashes and bars of cells are escaped, and a line break becomes a space. With `plain`, names and cells are plain
+    text, of which nothing may act as Markdown or HTML.
 
-    Examples
-    --------
-    >>> from sslart._utils.text import markdown_table
     >>> print(markdown_table(["data set", "accuracy"], [["iris", "95.3"], ["a|b", "*80.1*"]]))
     | data set | accuracy |
     |---|---|
@@ -295,17 +241,7 @@ def _markdown_cell(cell: str) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of an HTML table that is more than plain text.
-
-    Attributes
-    ----------
-    text : str
-    title : str
-        A text that browsers show while the mouse pointer is over the cell.
-    css_class : str
-    is_html : bool
-        Whether `text` is HTML, which is not escaped.
-    """
+    """A cell of an HTML table that is more than plain text; `title` shows while the mouse pointer is over it."""
 
     text: str
     title: str = ""
@@ -321,23 +257,8 @@ def html_table(
     css_class: str = "",
     row_headers: bool = False,
 ) -> str:
-    """Return a table in HTML.
+    """Return a table in HTML, with a caption above and the first cell of each row as its header where wanted.
 
-    Parameters
-    ----------
-    head : sequence of str or Cell
-        Names of the columns; empty for a table without a head.
-    rows : iterable of sequences of str or Cell
-    caption : str
-        A text above the table; none if it is empty.
-    css_class : str
-        Class of the table; none if it is empty.
-    row_headers : bool
-        Whether the first cell of each row is its header.
-
-    Examples
-    --------
-    >>> from sslart._utils.text import Cell, html_table
     >>> html_table([], [["1 < 2", Cell("3", title="three")]])
     '<table><tbody><tr><td>1 &lt; 2</td><td title="three">3</td></tr></tbody></table>'
     """
@@ -372,9 +293,6 @@ def as_text_cell(text: str) -> str:
     where a spreadsheet that cuts lines at semicolons or tabs would see such a beginning. Numbers and single signs stay
     as they are. `of_text_cell` gives back the text.
 
-    Examples
-    --------
-    >>> from sslart._utils.text import as_text_cell
     >>> [as_text_cell(text) for text in ("=1+1", "-1", "+5", "-", "-low", "a;=b", "x=1")]
     ["'=1+1", '-1', '+5', '-', "'-low", "a;'=b", 'x=1']
     """
@@ -385,9 +303,6 @@ def as_text_cell(text: str) -> str:
 def of_text_cell(text: str) -> str:
     """Return the text that `as_text_cell` was given.
 
-    Examples
-    --------
-    >>> from sslart._utils.text import of_text_cell
     >>> [of_text_cell(text) for text in ("'=1+1", "-1", "a;'=b", "'quoted'")]
     ['=1+1', '-1', 'a;=b', "'quoted'"]
     """
@@ -413,9 +328,6 @@ def with_texts(frame: Any, change: Callable[[str], str]) -> Any:
 def csv_row(cells: Iterable[Any]) -> str:
     r"""Return one line of CSV, in which no text is a formula.
 
-    Examples
-    --------
-    >>> from sslart._utils.text import csv_row
     >>> csv_row([-1, "a, b", "=1+1", "-2"])
     '-1,"a, b",\'=1+1,-2\n'
     """

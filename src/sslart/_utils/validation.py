@@ -13,6 +13,14 @@ from numpy.typing import NDArray
 from sslart._utils.arrays import FloatArray
 
 AUTO = "auto"
+MAX_COUNT = 2**53  # of samples: whole numbers up to here are exact in double precision
+MAX_SEED = 2**32
+WITHOUT_SAMPLES = (
+    "This model was saved without samples (samples=False): it predicts and explains, but it has no samples to learn on "
+    "from, to be merged by, or to show. Load the file saved with samples, or fit again."
+)
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def check_number(
@@ -107,18 +115,6 @@ def check_bounds(owner: str, bounds: Any, n_columns: int) -> tuple[FloatArray, F
     return lower, upper
 
 
-Scalar = TypeVar("Scalar", bound=np.generic)
-
-MAX_COUNT = 2**53  # of samples: whole numbers up to here are exact in double precision
-MAX_SEED = 2**32
-
-
-WITHOUT_SAMPLES = (
-    "This model was saved without samples (samples=False): it predicts and explains, but it has no samples to learn on "
-    "from, to be merged by, or to show. Load the file saved with samples, or fit again."
-)
-
-
 def require(holds: Any, what: str) -> None:
     """Raise a ValueError unless something holds that is true of every model."""
     if not holds:
@@ -134,19 +130,9 @@ def saved_array(
     high: float = math.inf,
     missing: NDArray[Scalar] | None = None,
 ) -> NDArray[Scalar]:
-    """Return an array of a saved state.
+    """Return an array of a saved state, of a type, of the length of each axis (None: any), with values in a range.
 
-    Parameters
-    ----------
-    state : mapping
-    name : str
-    dtype : type
-    *shape : int or None
-        Length of each axis; None where any will do.
-    low, high : float
-        The values it may have; NaN is none of them unless they are without limit.
-    missing : array, optional
-        Takes its place where the state has none of that name.
+    NaN is in no range but the one without limits. `missing` takes its place where the state has none.
     """
     array = state.get(name, missing) if missing is not None else state[name]
     if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != len(shape):

@@ -31,16 +31,9 @@ MAX_TIMES = 8  # as many labels as there are
 
 @dataclass(frozen=True, eq=False)
 class PopulationAccuracy:
-    """The accuracy over all samples, and that by resamples of the labels.
+    """The accuracy over all samples, and that by resamples of the labels."""
 
-    Attributes
-    ----------
-    estimate : Estimate
-        With a 95 % interval, which is wider than the resamples are.
-    resampled : array
-    """
-
-    estimate: Estimate
+    estimate: Estimate  # with a 95 % interval, which is wider than the resamples are
     resampled: FloatArray
 
 
@@ -49,15 +42,9 @@ def population_accuracy(
 ) -> PopulationAccuracy | None:
     """Return the accuracy over all samples; None where left-out labels mean nothing.
 
-    Parameters
-    ----------
-    left_out : LooPredictions
-        What is predicted for left-out labels.
-    confidence : array
-        Of the predictions for the samples without a label, or for some of them that were drawn at random.
-    n_open, n_labelled : int
-        How many samples have no label, and how many have one. Of these, the confidence counts that they get when their
-        label is left out: with it the model is too sure.
+    `left_out`: what is predicted for left-out labels; `confidence`: of the predictions for the samples without a label,
+    or for some of them that were drawn at random; `n_open`, `n_labelled`: how many samples have no label, and how many
+    have one. Of these, the confidence counts that they get when their label is left out: with it the model is too sure.
     """
     if left_out.accuracy() is None:
         return None
@@ -125,25 +112,13 @@ def _fitted(z: FloatArray, right: FloatArray, weights: FloatArray) -> tuple[Floa
 
 @dataclass(frozen=True)
 class RandomOrder:
-    """Number of labels of randomly chosen samples that reach an accuracy.
+    """Number of labels of randomly chosen samples that reach an accuracy."""
 
-    Attributes
-    ----------
-    accuracy : float
-        The accuracy to reach.
-    n_labels : int or None
-        How many labels reach it on average; None where the most that were tried do not.
-    low, high : int or None
-        With the best and the worst of the draws.
-    n_tried : int
-        The most labels that were tried; 0 where there are too few samples.
-    """
-
-    accuracy: float
-    n_labels: int | None
-    low: int | None
+    accuracy: float  # the accuracy to reach
+    n_labels: int | None  # how many labels reach it on average; None where the most that were tried do not
+    low: int | None  # with the best and the worst of the draws
     high: int | None
-    n_tried: int
+    n_tried: int  # the most labels that were tried; 0 where there are too few samples
 
 
 def random_order(model: Any, X: Any, n_labels: int, accuracy: float) -> RandomOrder:
@@ -153,15 +128,8 @@ def random_order(model: Any, X: Any, n_labels: int, accuracy: float) -> RandomOr
     often it agrees with the model on the other samples is its accuracy. As the present model is not always right, and
     as it was taught by labels that were chosen, this is an estimate.
 
-    Parameters
-    ----------
-    model : fitted classifier
-    X : array-like of shape (n_samples, n_features)
-        Samples to draw from.
-    n_labels : int
-        How many labels the model has.
-    accuracy : float
-        The accuracy to reach.
+    `X` (n_samples, n_features): samples to draw from; `n_labels`: how many labels the model has; `accuracy`: the
+    accuracy to reach.
     """
     random = np.random.default_rng(0)
     n = min(_n_rows(X), MAX_SIMULATED)

@@ -11,7 +11,7 @@ import numpy as np
 from sslart._mapping.loo_predictions import VARIANCE_FACTOR, LooPredictions
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._mapping.summary import summarise
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.arrays import FloatArray
 from sslart._utils.intervals import Estimate
 from sslart._utils.validation import check_number, check_whole
 
@@ -31,18 +31,11 @@ ENDS_OF_95, ENDS_OF_80 = (2.5, 97.5), (10.0, 90.0)  # percentiles
 
 @dataclass(frozen=True)
 class SubSamples:
-    """Correctness of predictions of labels by sub-samples of the others.
+    """Correctness of predictions of labels by sub-samples of the others."""
 
-    Attributes
-    ----------
-    sizes : array of length n_sizes
-        How many labels there were, where those of a group count one.
-    right : array of shape (n_orders, n_sizes, n_groups)
-        Share of the labels of each group that were predicted rightly in each random order; NaN where the group was
-        among those that predicted, or was not predicted.
-    """
-
-    sizes: FloatArray
+    sizes: FloatArray  # how many labels there were, where those of a group count one
+    # (n_orders, n_sizes, n_groups): share of the labels of each group that were predicted rightly in each random order;
+    # NaN where the group was among those that predicted, or was not predicted
     right: FloatArray
 
 
@@ -66,15 +59,10 @@ def sub_samples_of(view: ModelView, left_out: LooPredictions) -> SubSamples:
             others = np.flatnonzero(~inside & (place[groups] < 2 * MAX_USED))
             proba = mapping.proba_by_some(left_out.rows[inside], coded[others])
             hits = view.class_by(proba) == left_out.truth[others]
-            right[order, number] = _by_group(hits, groups[others], n_groups)
+            n_of = np.bincount(groups[others], minlength=n_groups)
+            with np.errstate(invalid="ignore"):  # a group that was not predicted has no share
+                right[order, number] = np.bincount(groups[others], hits, n_groups) / n_of
     return SubSamples(np.array(sizes, dtype=np.float64), right)
-
-
-def _by_group(right: BoolArray, groups: IntArray, n_groups: int) -> FloatArray:
-    """Return the share of right ones in each group, NaN for a group without any."""
-    n_of = np.bincount(groups, minlength=n_groups)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.bincount(groups, right, n_groups) / n_of)
 
 
 @dataclass(frozen=True)
@@ -203,11 +191,7 @@ class LearningCurve:
     def starting_from(self, accuracy: float, resampled: FloatArray) -> LearningCurve:
         """Return the same course of errors, from another accuracy with all labels.
 
-        Parameters
-        ----------
-        accuracy : float
-        resampled : array
-            The accuracy by resamples of the labels, any number of them.
+        `resampled`: the accuracy by resamples of the labels, any number of them.
         """
         random = np.random.RandomState(0)
         errors = np.maximum(1.0 - resampled, 1e-12)[random.randint(len(resampled), size=len(self._errors))]
@@ -257,19 +241,18 @@ def learning_curve(model: Any) -> LearningCurve:
     >>> curve.accuracy_now < expected.value < expected.high < 1
     True
     """
-    view = view_of(model)
+    view, nothing = view_of(model), np.zeros(0)
     left_out, summary = view.left_out, summarise(view)
     if left_out is None or summary.accuracy is None or summary.accuracy.value is None:
-        return LearningCurve(
-            np.zeros(0), np.zeros(0), 0 if left_out is None else left_out.n_labels, None, summary.why_not
-        )
+        n = 0 if left_out is None else left_out.n_labels
+        return LearningCurve(nothing, nothing, n, None, summary.why_not)
     n_measured, now = len(np.unique(left_out.groups)), summary.accuracy.value
     kept = view.members[0].kept_labels
     assert kept is not None
     n = round(n_measured * len(kept[1]) / len(left_out.rows))  # of many labels some are left out to measure
     if n < MIN_LABELS:
         reason = f"it takes at least {MIN_LABELS} labels, and there are {n}"
-        return LearningCurve(np.zeros(0), np.zeros(0), n, now, reason)
+        return LearningCurve(nothing, nothing, n, now, reason)
     found = sub_samples_of(view, left_out)
     accuracy = np.nanmean(np.nanmean(found.right, axis=2), axis=0)
     random = np.random.RandomState(0)

@@ -53,17 +53,10 @@ def uncertainty(proba: FloatArray | None, n: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Coded samples, and how many samples each stands for.
+    """Coded samples, and how many samples each stands for."""
 
-    Attributes
-    ----------
-    coded : array of shape (n_points, n_features)
-        No value is missing.
-    mass : array of length n_points
-    """
-
-    coded: FloatArray
-    mass: FloatArray
+    coded: FloatArray  # (n_points, n_features): no value is missing
+    mass: FloatArray  # (n_points,)
 
     @classmethod
     def of(cls, coded: FloatArray, mass: FloatArray) -> Points:
@@ -73,7 +66,7 @@ class Points:
     @cached_property
     def apart(self) -> FloatArray:
         """The L1 distance between each two points."""
-        return _distances(self.coded, self.coded)
+        return np.asarray(cdist(self.coded, self.coded, "cityblock"))
 
     @cached_property
     def mean_distance(self) -> float:
@@ -85,18 +78,9 @@ class Points:
     ) -> IntArray:
         """Return the points to label next, the most valuable first, each chosen as if those before had their labels.
 
-        Parameters
-        ----------
-        unsure : array of length n_points
-            Uncertainty of the predictions, from 0 to 1.
-        free : array of bool of length n_points
-            Which points may be chosen.
-        labelled : array of shape (n_labelled, n_features)
-            Coded samples that have a label.
-        n : int
-            How many to return; fewer where there are no more.
-        alike : array of int of length n_points, default=None
-            Of points with one number at most one is returned; None: each has its own.
+        `unsure`: uncertainty of the predictions, from 0 to 1; `free`: which points may be chosen; `labelled`
+        (n_labelled, n_features): coded samples that have a label; `n`: how many to return; fewer where there are no
+        more; `alike`: of points with one number at most one is returned; None: each has its own.
         """
         alike = np.arange(len(free)) if alike is None else alike
         covariance = self._covariance(np.nan_to_num(labelled, nan=MISSING))
@@ -131,14 +115,10 @@ class Points:
         reach = REACH * self.mean_distance or 1.0
         covariance = np.exp(-self.apart / reach)
         if len(labelled):
-            across = np.exp(-_distances(self.coded, labelled) / reach)
-            own = np.exp(-_distances(labelled, labelled) / reach) + NOISE * np.eye(len(labelled))
+            across = np.exp(-cdist(self.coded, labelled, "cityblock") / reach)
+            own = np.exp(-cdist(labelled, labelled, "cityblock") / reach) + NOISE * np.eye(len(labelled))
             covariance -= across @ np.linalg.solve(own, across.T)
         return np.asarray(covariance)
-
-
-def _distances(samples: FloatArray, others: FloatArray) -> FloatArray:
-    return np.asarray(cdist(samples, others, "cityblock"))
 
 
 class Query(NamedTuple):
@@ -258,11 +238,10 @@ class QueryPool:
         """Return the samples to label next, the most helpful first.
 
         The first ones lie among many samples, far from any label. The more certain the predictions become, the more the
-        samples between the classes come first, those with many others around them before outliers.
-        Every third one is chosen without regard to the predictions, in turn by its place among the others and at
-        random, so that a class without a label is found where the model is wrongly certain.
-        Each is chosen as if those before it had their labels, and of a tight box only one, so that several are never
-        alike.
+        samples between the classes come first, those with many others around them before outliers. Every third one is
+        chosen without regard to the predictions, in turn by its place among the others and at random, so that a class
+        without a label is found where the model is wrongly certain. Each is chosen as if those before it had their
+        labels, and of a tight box only one, so that several are never alike.
 
         Parameters
         ----------
@@ -361,11 +340,9 @@ class QueryPool:
 def select_queries(model: Any, X: Any, n: int = 10) -> IntArray:
     """Return the rows that a person should label next, the most helpful first.
 
-    The first ones lie among many samples, far from any label; a model that has learnt no label yet
-    will do. The more certain the predictions become, the more the samples between the classes come first; every third
-    one is chosen without regard to the predictions, half of these at random, so that no class is overlooked. Each is
-    chosen as if those before it had their labels, so that a batch is diverse. `docs/active.md` compares the accuracy
-    that they lead to with that of margin sampling and others.
+    They are those of `QueryPool.best`: far from any label at first, then between the classes, with every third one
+    chosen without regard to the predictions. A model that has learnt no label yet will do. `docs/active.md` compares
+    the accuracy that they lead to with that of margin sampling and others.
 
     Parameters
     ----------

@@ -26,8 +26,8 @@ COMMANDS = {  # the module of each command, and its line in the help
     "merge": ("update", "Merge models that were fitted to parts of a table."),
     "label": ("label", "Ask you for the labels that help most, and learn them."),
     "watch": ("watch", "Predict rows as they come, flag novel ones, and learn."),
-    "serve": ("service.serve", "Serve models over HTTP: predict, explain and learn."),
-    "studio": ("service.studio", "Label, understand and watch a model in the browser."),
+    "serve": ("serve", "Serve models over HTTP: predict, explain and learn."),
+    "studio": ("serve", "Label, understand and watch a model in the browser."),
 }
 
 
@@ -67,9 +67,8 @@ app = _application(name="sslart", cls=_Commands, add_completion=True)
 def loaded(name: str) -> Any:
     """Load a command with its options from its module."""
     module = importlib.import_module(f"sslart.cli.{COMMANDS[name][0]}")
-    run = getattr(module, "run", None) or getattr(module, name.replace("-", "_"))
     own = _application(name=name, add_completion=False)
-    own.command(name)(run)
+    own.command(name)(getattr(module, name.replace("-", "_")))
     return get_command(own)
 
 

@@ -12,42 +12,23 @@ from pathlib import Path
 from typing import Any
 
 from sslart._mapping.model_view import view_of
+from sslart._tables import pandas
 from sslart._tables.cells import MISSING, check_unique, texts
-from sslart._tables.columns import Column, check_columns, groups_of, labels_of, split_names
-from sslart._tables.files import read_originals
-from sslart._tables.training_table import Columns
+from sslart._tables.columns import ColumnSummary, groups_of, labels_of
+from sslart._tables.training_table import ColumnRoles
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
 from sslart._utils.optional import heavy, optional
 from sslart._utils.text import Day, listed
-from sslart.cli._output import write_pieces
-from sslart.cli._predictions import RowPredictor, all_columns, alone, frame_predictor, with_predictions
-from sslart.cli._table_writer import Style
+from sslart.cli._predictions import PredictionFile, RowPredictor
 
-DASK_HELP = "read the files by the workers of a dask cluster, whose memory need not hold the table"
-SCHEDULER_HELP = "of --dask: address of the scheduler, such as tcp://host:8786; else workers on this machine"
 SECONDS_TO_CONNECT = 20
 PARQUET = (".parquet", ".pq")
-KIND = ".parquet"
-
-
-def check_scheduler(scheduler: str | None, use_dask: bool) -> None:
-    """Raise a ValueError where an address is given and no cluster is wanted."""
-    if scheduler is not None and not use_dask:
-        raise ValueError("--scheduler is for a dask cluster: add --dask, or leave --scheduler out.")
 
 
 @contextmanager
 def connected(scheduler: str | None, *, quiet: bool) -> Iterator[None]:
-    """Let dask work on a cluster.
-
-    Parameters
-    ----------
-    scheduler : str or None
-        Address of a scheduler; None: workers are started on this machine, and stopped at the end.
-    quiet : bool
-        Whether not to name the page on which dask shows the work.
-    """
+    """Let dask work on the cluster of a scheduler, else on workers on this machine, which are stopped at the end."""
     distributed = optional("distributed", "dask")
     try:
         workers = {"dashboard_address": ":0", "silence_logs": logging.ERROR} if scheduler is None else {}
@@ -75,46 +56,31 @@ def matching_files(pattern: str) -> list[str]:
     return files
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """Extracts features, labels, and groups from a partition."""
+def _prepared(frame: Any, named: ColumnRoles, source: str, features: list[str], categories: Sequence[str]) -> Any:
+    """Return the features of a partition, its labels as text, and its groups, without rows that are blank."""
+    assert named.label is not None  # the command line asks for it
+    frame = frame[~frame[features].isna().all(axis=1)].reset_index(drop=True)
+    made = frame[features].copy()
 
-    source: str
-    label: str
-    group: str | None
-    features: tuple[str, ...]
-    categories: tuple[str, ...]
+    def texts_as_column(texts: Sequence[str | None]) -> Any:
+        return pandas().Series(texts, index=made.index, dtype=object)
 
-    def __call__(self, frame: Any) -> Any:
-        """Return the columns to learn from, the labels as text, and the groups, without rows that are blank."""
-        frame = frame[~frame[list(self.features)].isna().all(axis=1)].reset_index(drop=True)
-        pandas = optional("pandas", "cli")
-        made = frame[list(self.features)].copy()
-        for name in self.categories:
-            cells = [None if cell in MISSING else cell for cell in texts(frame[name])]
-            made[name] = pandas.Series(cells, index=made.index, dtype=object).astype("category")
-        labels = labels_of(frame, self.label, self.source)
-        made[self.label] = pandas.Series(labels, index=made.index, dtype=object)
-        if self.group is not None:
-            groups = groups_of(frame, self.group, self.source, labels)
-            made[self.group] = pandas.Series(groups, index=made.index, dtype=object)
-        return made
+    for name in categories:
+        cells = [None if cell in MISSING else cell for cell in texts(frame[name])]
+        made[name] = texts_as_column(cells).astype("category")
+    labels = labels_of(frame, named.label, source)
+    made[named.label] = texts_as_column(labels)
+    if named.group is not None:
+        made[named.group] = texts_as_column(groups_of(frame, named.group, source, labels))
+    return made
 
 
 def fit_on_cluster(
-    model: Any, data: str, named: Columns, scheduler: str | None, *, quiet: bool
-) -> tuple[Any, float, list[Column]]:
+    model: Any, data: str, named: ColumnRoles, scheduler: str | None, *, quiet: bool
+) -> tuple[Any, float, list[ColumnSummary]]:
     """Fit a model to all files; return an ordinary model, the seconds it took, and the kinds of columns.
 
-    Parameters
-    ----------
-    model : estimator
-        Not fitted.
-    data : str
-        A pattern such as part-*.parquet, a folder, or an address that dask can read.
-    named : Columns
-    scheduler : str or None
-    quiet : bool
+    The files are a pattern such as part-*.parquet, a folder, or an address that dask can read.
     """
     frames = optional("dask.dataframe", "dask")
     files = data if "://" in data else matching_files(data)
@@ -127,95 +93,59 @@ def fit_on_cluster(
     start = time.perf_counter()
     with connected(scheduler, quiet=quiet), heavy("dask").config.set({"dataframe.convert-string": False}):
         table = frames.read_parquet(files)
-        prepared, left_out = _columns(table, named, data)
-        meta = prepared(optional("dask.dataframe.utils", "dask").make_meta(table))
-        made = table.map_partitions(prepared, meta=meta)
+        names = [str(name) for name in table.columns]
+        check_unique(names, data)
+        features, left_out, categories, used = named.divided(names, data)
+        if not features:
+            raise ValueError(f"{data} has no column left to learn from: ignore fewer columns.")
+        wanted = [name for name in features if name in (*categories, *used)]
+        arguments: dict[str, Any] = {"named": named, "source": data, "features": features, "categories": wanted}
+        meta = _prepared(optional("dask.dataframe.utils", "dask").make_meta(table), **arguments)
+        made = table.map_partitions(_prepared, meta=meta, **arguments)
         groups = {} if named.group is None else {"groups": made[named.group]}
         cluster_model = getattr(heavy("sslart.dask"), type(model).__name__)(**model.get_params())
-        cluster_model.fit(made[list(prepared.features)], made[named.label], **groups)
+        cluster_model.fit(made[features], made[named.label], **groups)
     local = cluster_model.to_local()
-    columns = [*taken_for(local), *(Column(name, "left out", None, "") for name in left_out)]
+    columns = [*taken_for(local), *(ColumnSummary(name, "left out", None, "") for name in left_out)]
     return local, time.perf_counter() - start, columns
 
 
-def _columns(table: Any, named: Columns, data: str) -> tuple[Prepared, list[str]]:
-    """Return the columns to learn and their kinds, and the columns that the user excludes, after checking them."""
-    names = [str(name) for name in table.columns]
-    check_unique(names, data)
-    left_out = [name for name in (named.id_column, *split_names(named.ignore, table)) if name is not None]
-    categories = [*split_names(named.category, table), *split_names(named.use, table)]
-    assert named.label is not None  # the command line asks for it
-    check_columns(names, [named.label, named.group, *left_out, *categories], data)
-    if named.label in (named.group, *left_out):
-        raise ValueError(f"Column {named.label!r} cannot be the label and be left out: name another column.")
-    features = [name for name in names if name not in (named.label, named.group, *left_out)]
-    if not features:
-        raise ValueError(f"{data} has no column left to learn from: ignore fewer columns.")
-    wanted = tuple(name for name in features if name in categories)
-    return Prepared(data, named.label, named.group, tuple(features), wanted), left_out
-
-
-def taken_for(model: Any) -> list[Column]:
+def taken_for(model: Any) -> list[ColumnSummary]:
     """Return the interpretation of each column by a model, with its range or its categories."""
     view = view_of(model)
     encoder, plan, columns = view.members[0].encoder, view.reader.plan, []
     for place, name in enumerate(view.reader.feature_names[: model.n_features_in_]):
         if place in plan.left_out:
             why = next((note.detail for note in plan.notes if note.column == name), "")
-            columns.append(Column(name, "left out", None, why))
+            columns.append(ColumnSummary(name, "left out", None, why))
         elif place in encoder.categorical:
             found = encoder.categories_of(place)
             detail = f"{len(found)} categories: {listed([str(one) for one in found])}"
-            columns.append(Column(name, "category", None, detail))
+            columns.append(ColumnSummary(name, "category", None, detail))
         elif place in plan.dates:
             first, last = map(Day, encoder.range_of(place))
-            columns.append(Column(name, "date", None, f"{first} to {last}"))
+            columns.append(ColumnSummary(name, "date", None, f"{first} to {last}"))
         else:
             low, high = encoder.range_of(place)
-            columns.append(Column(name, "number", None, f"{low:g} to {high:g}" if low <= high else "no value"))
+            columns.append(ColumnSummary(name, "number", None, f"{low:g} to {high:g}" if low <= high else "no value"))
     return columns
 
 
 @dataclass(frozen=True, eq=False)
-class FilePredictor:
-    """Predicts all rows of a file and writes them to another.
-
-    Attributes
-    ----------
-    model : fitted classifier
-    options : dict
-        Of `RowPredictor`.
-    id_column : str or None
-    append : bool
-        Whether all columns of the file come before the predictions.
-    encoding : str or None
-        Of text.
-    """
+class FilesPredictor:
+    """A model, the options of its `RowPredictor`, and the form of the files that workers write."""
 
     model: Any
     options: dict[str, Any]
-    id_column: str | None
-    append: bool
-    encoding: str | None
-
-    def __call__(self, source: str, target: str) -> Counter[str]:
-        """Write the predictions for a file atomically; return their number by kind."""
-        total, style = Counter[str](), Style(keep_formulas=False, visible=False)
-        predict = frame_predictor(self.model, RowPredictor(self.model, **self.options), source)
-        pieces = with_predictions(predict, read_originals(source, self.encoding), total)
-        if self.append:
-            write_pieces(target, all_columns(pieces, KIND, style, self.model.classes_))
-        else:
-            write_pieces(target, alone(pieces, KIND, style, self.model.classes_, self.id_column, source))
-        return total
+    file: PredictionFile
 
 
 def predict_on_cluster(
-    predict: FilePredictor, data: str, out: str, scheduler: str | None, *, quiet: bool
+    predict: FilesPredictor, data: str, out: str, scheduler: str | None, *, quiet: bool
 ) -> Counter[str]:
     """Write the predictions for each of many files into a folder; return how many there are, by kind."""
     files, folder = matching_files(data), Path(out).resolve()
-    targets = {source: str(folder / f"{Path(source).stem}{KIND}") for source in files}
+    targets = {source: str(folder / f"{Path(source).stem}.parquet") for source in files}
     if out == STANDARD:
         raise ValueError("With --dask every file is written by itself: give a folder with --out.")
     if folder.is_file():
@@ -233,12 +163,11 @@ def predict_on_cluster(
     return total
 
 
-def _written(names: tuple[str, str], number: int, predict: FilePredictor) -> Counter[str]:
-    return predict(*names)
+def _written(names: tuple[str, str], number: int, predict: FilesPredictor) -> Counter[str]:
+    """Write the predictions for a file."""
+    (source, target), predictor = names, RowPredictor(predict.model, **predict.options)
+    return predict.file.write(lambda frame: predictor.of_frame(frame, source), source, target, predict.model.classes_)
 
 
 def _summed(totals: Sequence[Counter[str]]) -> Counter[str]:
-    together = Counter[str]()
-    for one in totals:
-        together.update(one)
-    return together
+    return sum(totals, Counter[str]())

@@ -32,21 +32,10 @@ DECIMAL_COMMA = re.compile(r"^\s*([+-]?\d+),(\d+)\s*$")
 
 
 class Lines:
-    """Lines that another thread reads ahead.
+    """Lines of a file, or of standard input for ``-``, that another thread reads ahead.
 
-    Parameters
-    ----------
-    source : str
-        A path, or ``-`` for standard input.
-    follow : bool
-        Whether to wait for more at the end of a file.
-    encoding : str, default=None
-        If it is None, UTF-16 and UTF-32 are recognised by their mark; all else is UTF-8.
-
-    Attributes
-    ----------
-    stopped_by : str or None
-        The signal that asked to stop.
+    At the end of a file it may wait for more. Without an encoding, UTF-16 and UTF-32 are recognised by their mark; all
+    else is UTF-8. `stopped_by` is the signal that asked to stop.
     """
 
     def __init__(self, source: str, *, follow: bool, encoding: str | None = None) -> None:

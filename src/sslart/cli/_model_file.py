@@ -9,30 +9,20 @@ from typing import Any
 
 from sslart import FuzzyART
 from sslart._utils.files import FileIdentity
+from sslart.cli._options import SECONDS_TO_WAIT
 from sslart.cli._path_lock import InUseError, PathLock
 from sslart.cli._seen_rows import LearntRows
 from sslart.persistence import load_with_notes, save_with_notes
 
-SECONDS_TO_WAIT = 10.0
 MAX_READS = 20  # of a file that is replaced while it is read
 
 
 class ModelFile:
-    """The file that a command reads, learns on and replaces, in turns with other commands.
+    """The file `target` that a command reads, learns on and replaces, in turns with other commands.
 
-    A command owns the file from before it reads until it has replaced it. Programs that do not take turns, such as
-    `sslart.save` in Python, are found out before the file is replaced: it must be the one that was read.
-
-    Parameters
-    ----------
-    command : str
-        The command, for others who wait.
-    target : str
-        The file that is written.
-    source : str, default=None
-        The file that is read, if another, until the target is written for the first time.
-    wait : float
-        How many seconds to wait for another owner.
+    A command owns the file from before it reads until it has replaced it, and waits so many seconds for another owner.
+    Programs that do not take turns, such as `sslart.save` in Python, are found out before the file is replaced: it must
+    be the one that was read. Until it is written for the first time, the model may be read from another file, `source`.
     """
 
     def __init__(self, command: str, target: str, source: str | None = None, wait: float = SECONDS_TO_WAIT) -> None:
@@ -117,8 +107,3 @@ def read_model_and_rows(path: str) -> tuple[Any, LearntRows]:
         return model, LearntRows.from_notes(notes)
     except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise ValueError(f"{path} is not a valid sslart model: {error}.") from error
-
-
-def save_model(model: Any, file: ModelFile, rows: LearntRows) -> None:
-    """Write a model and the record of its rows to a file atomically."""
-    file.replace(model, rows)

@@ -2,29 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+from sslart import WESSLART
 from sslart._mapping.decision_rules import BALANCED, Costs
 from sslart._utils.text import list_text
 from sslart._utils.validation import AUTO
+from sslart.estimators._parameters import parameter_of
 
 DATA_HELP = "CSV, TSV, Parquet, Arrow or Excel; - for standard input"
 MODEL_HELP = "a file that sslart fit wrote"
-JSON_HELP = "print JSON"
-ALARMS_HELP = "flag at most this share of rows like the learnt ones as novel"
 GROUP_HELP = "column with what belongs together, such as patient, batch or day: left out as a whole in validation"
-FORMULAS_HELP = "in CSV, keep cells such as =1+1, which spreadsheets compute, without an apostrophe before them"
-QUIET_HELP = "print nothing but errors and notes"
 WAIT_HELP = "how many seconds to wait while another command writes the model"
-ENCODING_HELP = "of text, such as utf-16, cp1252 or cp1251; found out if not given"
-EncodingOption = Annotated[str | None, typer.Option("--encoding", help=ENCODING_HELP, metavar="NAME")]
-COST_HELP = "what it costs to predict a sample of class TRUE as PREDICTED, such as ill:healthy=10; else 1. Or balanced"
+SECONDS_TO_WAIT = 10.0
+HALF_LIFE_METAVAR = "auto|ROWS"
+MAX_HALF_LIFE = 1e300
+NO_LIMIT = "none"  # of boxes
+LABELLED = "labelled"  # the class weights are measured on the labelled samples that the members learn
 COST_METAVAR = "TRUE:PREDICTED=COST"
-WantedAccuracy = Annotated[
+
+DataArgument = Annotated[str, typer.Argument(help=DATA_HELP)]
+ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)]
+ModelOrNameArgument = Annotated[
+    str, typer.Argument(metavar="MODEL", help=f"{MODEL_HELP}; with --server the name of a model there")
+]
+LabelOption = Annotated[
+    str | None, typer.Option("--label", help="column with the classes, blank where not known", metavar="COLUMN")
+]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding", help="of text, such as utf-16, cp1252 or cp1251; found out if not given", metavar="NAME"
+    ),
+]
+OtherFileOption = Annotated[
+    str | None, typer.Option("--out", help="another file, to keep the old model", metavar="FILE")
+]
+WaitOption = Annotated[float, typer.Option("--wait", min=0, help=WAIT_HELP, metavar="SECONDS")]
+JsonOption = Annotated[bool, typer.Option("--json", help="print JSON")]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="print nothing but errors and notes")]
+FormulasOption = Annotated[
+    bool,
+    typer.Option(
+        "--keep-formulas",
+        help="in CSV, keep cells such as =1+1, which spreadsheets compute, without an apostrophe before them",
+    ),
+]
+AlarmsOption = Annotated[
+    float,
+    typer.Option(min=0, max=1, help="flag at most this share of rows like the learnt ones as novel", metavar="SHARE"),
+]
+CostOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cost",
+        help="what it costs to predict a sample of class TRUE as PREDICTED, such as ill:healthy=10; else 1. Or "
+        "balanced",
+        metavar=COST_METAVAR,
+    ),
+]
+AccuracyOption = Annotated[
     float | None,
     typer.Option(
         "--accuracy",
@@ -34,23 +75,40 @@ WantedAccuracy = Annotated[
         help="the accuracy that you want: prints how many more labels it needs",
     ),
 ]
-HALF_LIFE_HELP = "in update and watch, a row counts half after so many further rows; auto: the labels choose"
-HALF_LIFE_METAVAR = "auto|ROWS"
-MAX_HALF_LIFE = 1e300
-NO_LIMIT = "none"  # of boxes
-MAX_NODES_HELP = "the most boxes: close ones are joined, and vigilance lowered, where more are needed"
-LABELLED = "labelled"  # the class weights are measured on the labelled samples that the members learn
+DaskOption = Annotated[
+    bool,
+    typer.Option(
+        "--dask", help="read the files by the workers of a dask cluster, whose memory need not hold the table"
+    ),
+]
+SchedulerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        help="of --dask: address of the scheduler, such as tcp://host:8786; else workers on this machine",
+        metavar="ADDRESS",
+    ),
+]
+
+
+def parameter(name: str, words: str | None = None, metavar: str | None = None) -> Any:
+    """Return an option for a parameter of the estimators, with its range, and its meaning where no words are given."""
+    known = parameter_of(WESSLART, name)
+    limits = known.constraint
+    least, most = getattr(limits, "low", None), getattr(limits, "high", None)
+    return typer.Option(help=words or known.meaning, metavar=metavar, min=least, max=most)
+
+
+def check_scheduler(scheduler: str | None, use_dask: bool) -> None:
+    """Raise a ValueError where an address is given and no cluster is wanted."""
+    if scheduler is not None and not use_dask:
+        raise ValueError("--scheduler is for a dask cluster: add --dask, or leave --scheduler out.")
 
 
 def read_costs(options: Sequence[str] | None, classes: Sequence[Any]) -> Costs | None:
     """Return the costs by pairs of classes, or "balanced", as the estimators take them; None without an option.
 
-    Parameters
-    ----------
-    options : list of str or None
-        As given, one for each --cost. Names of classes may hold colons and equals signs.
-    classes : sequence
-        The classes of the labels or of the model.
+    Names of classes may hold colons and equals signs.
     """
     if not options:
         return None
@@ -106,36 +164,29 @@ def check_wanted(wanted: float | None) -> None:
         raise ValueError("--accuracy is in percent, above 0: give a number such as 95.")
 
 
-def validation_share(text: str) -> str | float:
-    """Return the value of --validation: “labelled”, or a share between 0 and 1."""
-    if text == LABELLED:
-        return text
-    try:
-        share = float(text)
-    except ValueError:
-        share = 0.0
-    if not 0 < share < 1:
-        raise typer.BadParameter(f"{text!r} is neither {LABELLED!r} nor a share between 0 and 1, such as 0.3")
-    return share
+def _parser(read: Callable[[str], Any], word: str, holds: Callable[[Any], bool], other: str) -> Callable[[str], Any]:
+    """Return a parser of an option that is a word or a number."""
+
+    def parsed(text: str) -> Any:
+        if text == word:
+            return text
+        try:
+            value = read(text)
+            if holds(value):
+                return value
+        except ValueError:
+            pass
+        raise typer.BadParameter(f"{text!r} is neither {word!r} nor {other}")
+
+    return parsed
 
 
-def max_nodes_of(text: str) -> str | int:
-    """Return the value of --max-nodes: “none” for no limit, or a number of boxes from 2 up."""
-    if text == NO_LIMIT:
-        return text
-    if not (text.isascii() and text.isdigit() and 2 <= int(text) < 2**31):
-        raise typer.BadParameter(f"{text!r} is neither {NO_LIMIT!r} nor a whole number of boxes from 2 up")
+def _whole(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(text)
     return int(text)
 
 
-def half_life_of(text: str) -> str | float:
-    """Return the value of --half-life: “auto”, or a number of rows from 1 up."""
-    if text == AUTO:
-        return text
-    try:
-        rows = float(text)
-    except ValueError:
-        rows = 0.0
-    if not 1 <= rows < MAX_HALF_LIFE:
-        raise typer.BadParameter(f"{text!r} is neither {AUTO!r} nor a number of rows from 1 up, such as 10000")
-    return rows
+validation_share = _parser(float, LABELLED, lambda share: 0 < share < 1, "a share between 0 and 1, such as 0.3")
+max_nodes_of = _parser(_whole, NO_LIMIT, lambda n: 2 <= n < 2**31, "a whole number of boxes from 2 up")
+half_life_of = _parser(float, AUTO, lambda rows: 1 <= rows < MAX_HALF_LIFE, "a number of rows from 1 up, such as 10000")

@@ -67,15 +67,8 @@ def _duration(seconds: float) -> str:
 class PathLock:
     """A lock on a path, for processes that take it before they replace the file there; readers need none.
 
-    It is held by a file beside it with `.lock` added to the name, which names the owner and is removed at the end.
-    A lock file that a killed process has left blocks nobody.
-
-    Parameters
-    ----------
-    path : Path
-        Where it leads through links counts.
-    command : str
-        What this process is, for others who wait.
+    It is held by a file beside it with `.lock` added to the name, which names the owner, with its command, and is
+    removed at the end. A lock file that a killed process has left blocks nobody. Links are followed.
     """
 
     def __init__(self, path: Path, command: str) -> None:

@@ -5,58 +5,22 @@ from __future__ import annotations
 import warnings
 from contextlib import suppress
 from dataclasses import asdict, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from sslart._mapping.evidence.duplicate_groups import LabelGroups, found_groups
+from sslart._mapping.evidence.design import LabelGroups, found_groups
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._mapping.summary import ONE_CLASS, ONE_EACH, ModelSummary, summarise, together_of
 from sslart._utils.arrays import IntArray
-from sslart._utils.intervals import Estimate, difference, share
+from sslart._utils.intervals import share
 from sslart.active import learning_curve
 from sslart.model_selection import StratifiedGroupLabelledKFold, StratifiedLabelledKFold
 
 N_FOLDS = 5
 HELD_OUT = "held out"
 TIMES = (2, 4)  # as many labels
-
-
-class QualityChange(NamedTuple):
-    """The accuracy of a model on its left-out labels, before and after it has learnt more.
-
-    Each accuracy is measured on the labels that the model had at that time.
-    """
-
-    before: ModelSummary
-    after: ModelSummary
-
-    def difference(self) -> Estimate | None:
-        """Return by how much the accuracy has risen, with a 95 % interval; None where it is not known twice.
-
-        The interval is wider than need be, since most labels count in both accuracies.
-        """
-        old, new = self.before.accuracy, self.after.accuracy
-        return None if old is None or new is None else difference(old, new)
-
-    def __str__(self) -> str:
-        found = self.difference()
-        if found is None or found.value is None or found.low is None or found.high is None:
-            return "not known: there are not two accuracies to compare"
-        points = f"{100 * found.value:+.1f} points (95 % interval {100 * found.low:+.1f} to {100 * found.high:+.1f})"
-        if found.low <= 0 <= found.high:
-            return f"{points}: no clear change, since the interval includes 0"
-        return f"{points}: the accuracy is {'higher' if found.value > 0 else 'lower'} than before"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the change as plain values."""
-        found = self.difference()
-        return {
-            "accuracy_before": None if self.before.accuracy is None else vars(self.before.accuracy),
-            "accuracy": None if self.after.accuracy is None else vars(self.after.accuracy),
-            "change": None if found is None else {"value": found.value, "low": found.low, "high": found.high},
-        }
 
 
 def measured(model: Any, samples: Any, labels: list[Any], groups: list[Any] | None, seed: int) -> ModelSummary:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -41,16 +40,9 @@ NO_KEYS = RowKeys(np.zeros(0, np.uint64), np.zeros(0, np.uint64))
 
 
 class Comparison(NamedTuple):
-    """Rows compared with those that were learnt.
+    """Masks of the rows that were learnt before: with the same label or now without one, or with another label.
 
-    Attributes
-    ----------
-    again : array of bool
-        Rows that were learnt before, with the same label or now without one.
-    other_label : array of bool
-        Rows that were learnt with another label.
-    n_by_chance : int
-        How many rows agree with learnt ones where that may be chance: they are not marked.
+    Rows that agree with learnt ones where that may be chance are not marked, but counted.
     """
 
     again: BoolArray
@@ -60,27 +52,17 @@ class Comparison(NamedTuple):
 
 @dataclass(frozen=True)
 class LearntRows:
-    """The rows that a model has learnt, each as a key. Immutable.
+    """The rows that a model has learnt, each as a key, in the order of the keys. Immutable.
 
     Of more than `MAX_KEYS` rows, those with the lowest keys are kept: a random part, of which each is recognised.
-
-    Attributes
-    ----------
-    id_column, group_column : str or None
-        The columns with the name and with the group of each row, as they were given to `sslart fit`.
-    keys : RowKeys
-        Sorted by the keys of the rows.
-    n_rows : int
-        How many rows there have been.
-    equal_share : float
-        The share of pairs of rows that agree by chance.
     """
 
+    # the columns with the name and with the group of each row, as they were given to `sslart fit`
     id_column: str | None = None
     group_column: str | None = None
     keys: RowKeys = NO_KEYS
     n_rows: int = 0
-    equal_share: float = 1.0
+    equal_share: float = 1.0  # of pairs of rows that agree by chance
 
     @classmethod
     def of_fit(cls, table: Table, keys: RowKeys, id_column: str | None, group_column: str | None) -> LearntRows:
@@ -137,18 +119,14 @@ class LearntRows:
 
         A row that was learnt without a label and now has one is new.
         """
-        known = _among(keys.rows, self.keys.rows)
+        known = np.isin(keys.rows, self.keys.rows)
         if not self.identifies:
             none = np.zeros(len(known), dtype=bool)
             return Comparison(none, none, int(known.sum()))
         labelled = keys.labels != NO_LABEL
-        same = _among(keys.pairs(), self._pairs)
-        other = _among(keys.rows, self.keys.rows[self.keys.labels != NO_LABEL])
+        same = np.isin(keys.pairs(), self.keys.pairs())
+        other = np.isin(keys.rows, self.keys.rows[self.keys.labels != NO_LABEL])
         return Comparison(known & (~labelled | same), labelled & other & ~same)
-
-    @cached_property
-    def _pairs(self) -> KeyArray:
-        return np.sort(self.keys.pairs())
 
     def to_notes(self) -> dict[str, Any]:
         """Return the record as plain values and arrays."""
@@ -190,13 +168,6 @@ def keys_of(table: Table, labels: Any = None, ids: list[str | None] | None = Non
     if labels is None:
         return RowKeys(rows, np.zeros(len(rows), np.uint64))
     return RowKeys(rows, _text_keys([None if label is None else str(label) for label in labels]))
-
-
-def _among(keys: KeyArray, ordered: KeyArray) -> BoolArray:
-    """Return a mask of the keys that occur in a sorted array of keys."""
-    if not len(ordered):
-        return np.zeros(len(keys), dtype=bool)
-    return np.asarray(ordered[np.minimum(np.searchsorted(ordered, keys), len(ordered) - 1)] == keys)
 
 
 def _text_keys(texts: list[str | None]) -> KeyArray:

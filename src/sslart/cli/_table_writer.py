@@ -10,7 +10,7 @@ from datetime import date, time, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sslart._tables.files import arrow
+from sslart._tables import arrow
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
 from sslart._utils.optional import install_command, optional
@@ -27,21 +27,11 @@ BYTES_AT_ONCE = 2**20
 CURE = "write CSV or Parquet instead"
 
 
-class Style(NamedTuple):
-    """Style of cells in text output.
+class CellStyle(NamedTuple):
+    """Style of cells in text output."""
 
-    Attributes
-    ----------
-    keep_formulas : bool
-        Whether cells that a spreadsheet computes stay as they are.
-    visible : bool
-        Whether every character is visible, as for a person who reads it on a terminal.
-    separator, decimal : str
-        Of CSV: what separates cells, and what stands in numbers.
-    """
-
-    keep_formulas: bool = False
-    visible: bool = False
+    keep_formulas: bool = False  # cells that a spreadsheet computes
+    visible: bool = False  # every character, as for a person who reads it on a terminal
     separator: str = ","
     decimal: str = "."
 
@@ -55,22 +45,20 @@ def check_kind(target: str) -> None:
             ".jsonl."
         )
     if kind in EXCEL:
-        needs_openpyxl(target)
+        try:
+            optional("openpyxl", "excel")
+        except ImportError as error:
+            raise ImportError(
+                f"{target} is a spreadsheet, which is written with openpyxl. Give a name that ends with .csv, or "
+                f"{install_command('excel', 'openpyxl')}"
+            ) from error
 
 
-def written(frames: Iterable[Any], kind: str, types: Mapping[str, Any], style: Style) -> Iterator[bytes]:
+def written(frames: Iterable[Any], kind: str, types: Mapping[str, Any], style: CellStyle) -> Iterator[bytes]:
     """Yield frames with the same columns as a file, of a kind given by the ending of its name.
 
-    JSON is always visible, and the same when it is read back. CSV is visible where a person may read it as it is.
-
-    Parameters
-    ----------
-    frames : iterable of DataFrame
-    kind : str
-        One of `KINDS`.
-    types : mapping
-        The types of columns in Parquet, where they are not text.
-    style : Style
+    `types` are those of columns in Parquet, where they are not text. JSON is always visible, and the same when it is
+    read back. CSV is visible where a person may read it as it is.
     """
     if kind in PARQUET:
         yield from _parquet(frames, types)
@@ -84,7 +72,7 @@ def written(frames: Iterable[Any], kind: str, types: Mapping[str, Any], style: S
         yield from _text(frames, style._replace(separator="\t") if kind in TABS else style)
 
 
-def _text(frames: Iterable[Any], style: Style) -> Iterator[bytes]:
+def _text(frames: Iterable[Any], style: CellStyle) -> Iterator[bytes]:
     for number, frame in enumerate(frames):
         shown = with_texts(frame, _visible_cell) if style.visible else frame
         yield csv_text(
@@ -106,19 +94,13 @@ def _visible_cell(text: str) -> str:
 
 def records(frame: Any) -> list[dict[str, Any]]:
     """Return rows as values for JSON: None where missing, and text for types that JSON lacks."""
-    is_blank = {name: frame[name].isna().tolist() for name in frame}
-    columns = {
-        name: [
-            None if blank else _json_value(one) for one, blank in zip(frame[name].tolist(), is_blank[name], strict=True)
-        ]
-        for name in frame
-    }
-    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
+    def cell(value: Any, blank: bool) -> Any:
+        is_number = isinstance(value, int) or (isinstance(value, float) and abs(value) < float("inf"))
+        return None if blank else value if isinstance(value, str) or is_number else str(value)
 
-def _json_value(value: Any) -> Any:
-    is_number = isinstance(value, int) or (isinstance(value, float) and abs(value) < float("inf"))
-    return value if isinstance(value, str) or is_number else str(value)
+    columns = [map(cell, column.tolist(), column.isna().tolist()) for _, column in frame.items()]
+    return [dict(zip(frame.columns, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
 def _json(frames: Iterable[Any]) -> Iterator[bytes]:
@@ -156,41 +138,22 @@ def prediction_types(classes: Any) -> dict[str, Any]:
     return types | dict.fromkeys(("probability", "novelty"), pyarrow.float64())
 
 
-class Buffer(io.RawIOBase):
-    """A write-only buffer that can be drained while a writer fills it."""
+class Buffer(io.BytesIO):
+    """A buffer that can be drained while a writer fills it."""
 
-    def __init__(self) -> None:
-        self._written, self._position = bytearray(), 0
-
-    def writable(self) -> bool:
-        """Return True: the buffer can be written."""
-        return True
+    _n_taken = 0
 
     def tell(self) -> int:
-        """Return the number of bytes written so far."""
-        return self._position
-
-    def write(self, content: Any) -> int:
-        """Keep bytes until they are taken; return how many."""
-        self._written += content
-        self._position += len(content)
-        return len(content)
+        """Return the number of bytes written so far, also of those that were taken."""
+        return self._n_taken + super().tell()
 
     def taken(self) -> bytes:
         """Return the bytes written since the last call."""
-        taken, self._written = bytes(self._written), bytearray()
+        taken = self.getvalue()
+        self._n_taken += len(taken)
+        self.seek(0)
+        self.truncate()
         return taken
-
-
-def needs_openpyxl(target: str) -> None:
-    """Raise an ImportError with the cures where spreadsheets cannot be written."""
-    try:
-        optional("openpyxl", "excel")
-    except ImportError as error:
-        raise ImportError(
-            f"{target} is a spreadsheet, which is written with openpyxl. Give a name that ends with .csv, or "
-            f"{install_command('excel', 'openpyxl')}"
-        ) from error
 
 
 def excel_file(frames: Iterable[Any], *, keep_formulas: bool) -> Iterator[bytes]:

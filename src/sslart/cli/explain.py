@@ -16,33 +16,34 @@ import sslart
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._tables import cells
 from sslart._tables.cells import plain
-from sslart._tables.columns import (
-    blank_rows,
-    check_columns,
-    check_learnt_columns,
-    labels_of,
-    learnt_columns,
-    sample_of_row,
-    samples_for,
-    split_names,
-)
-from sslart._tables.files import pandas, read_table
+from sslart._tables.columns import read_samples_for, rows_with_values, sample_of_row, samples_for, split_names
+from sslart._tables.files import read_table
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
 from sslart._utils.text import listed, plural, printable, printable_lines
 from sslart.cli._model_file import read_model
-from sslart.cli._options import DATA_HELP, FORMULAS_HELP, JSON_HELP, MODEL_HELP, QUIET_HELP, EncodingOption
+from sslart.cli._options import (
+    DATA_HELP,
+    DataArgument,
+    EncodingOption,
+    FormulasOption,
+    JsonOption,
+    ModelArgument,
+    ModelOrNameArgument,
+    QuietOption,
+)
 from sslart.cli._output import A_BOX, ESCAPED, check_target, print_json, show, write
-from sslart.cli.service.connection import MODEL_OR_NAME_HELP, ServerOption, TokenOption, connected, model_of
-from sslart.cli.service.served import ServedModel
+from sslart.cli._remote import ServedModel, ServerOption, TokenOption, connected, model_of
 from sslart.reporting._page import check_page_path
 
 MAX_ROWS = 5000  # of a longer table, importances are measured on so many rows
+Format = StrEnum("Format", ["text", "csv", "json", "md", "html", "sql", "py"])
+Kind = StrEnum("Kind", ["model", "boxes"])
 RANGE_CURE = "write --range COLUMN=LOW:HIGH for a number, and --range COLUMN=A,B for categories"
 
 
 def explain(
-    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_OR_NAME_HELP)],
+    model_file: ModelOrNameArgument,
     data: Annotated[str | None, typer.Argument(help=f"{DATA_HELP}; with --global it may be left out")] = None,
     row: Annotated[
         int | None, typer.Option(min=1, help="which row; 1 is the first below the header", metavar="N")
@@ -53,7 +54,7 @@ def explain(
     encoding: EncodingOption = None,
     server: ServerOption = None,
     token: TokenOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Explain the prediction for a row: what counts for it, what counts against it, and what would change it.
 
@@ -67,28 +68,22 @@ def explain(
     if not of_model and (data is None or row is None):
         raise ValueError("Give a table and --row N to explain one row, or --global for the importance of each feature.")
     if server is not None and row is not None:
-        _explain_on_server(server, token, model_file, str(data), row, encoding, as_json=as_json)
+        with connected(server, token) as client:
+            (found,) = client.explain(model_file, [ServedModel(client, model_file, str(data)).row(row, encoding)])
+        _show(found, found.pop("text"), as_json)
         return
     model = model_of(model_file, server, token)
-    if row is None:
-        _check_evidence(model, model_file)
-        found = model.feature_importances(None if data is None else _samples(model, data, encoding))
-    else:
+    if row is not None:
         (found,) = model.explain(sample_of_row(model, str(data), row, encoding))
-    if as_json:
-        print_json(found.to_dict())
     else:
-        show(str(found))
+        _check_evidence(model, model_file)
+        found = model.feature_importances(None if data is None else _spread_samples(model, data, encoding))
+    _show(found.to_dict(), str(found), as_json)
 
 
-def _explain_on_server(
-    server: str, token: str | None, name: str, data: str, row: int, encoding: str | None, *, as_json: bool
-) -> None:
-    with connected(server, token) as client:
-        (found,) = client.explain(name, [ServedModel(client, name, data).row(row, encoding)])
-    text = found.pop("text")
+def _show(values: dict[str, Any], text: str, as_json: bool) -> None:
     if as_json:
-        print_json(found)
+        print_json(values)
     else:
         show(text)
 
@@ -102,11 +97,9 @@ def _check_evidence(model: Any, model_file: str) -> None:
         )
 
 
-def _samples(model: Any, data: str, encoding: str | None) -> Any:
+def _spread_samples(model: Any, data: str, encoding: str | None) -> Any:
     """Return the rows of a table as the model takes them, of very many an even spread."""
-    frame = read_table(data, encoding)
-    check_learnt_columns(model, frame.columns, data)
-    frame = frame[~blank_rows(frame, learnt_columns(model) or frame.columns, data)]
+    frame = rows_with_values(model, read_table(data, encoding), data)
     if len(frame) > MAX_ROWS:
         note(f"{data} has {len(frame)} rows: importances are measured on {MAX_ROWS} of them, spread evenly.")
         frame = frame.iloc[np.linspace(0, len(frame) - 1, MAX_ROWS).astype(np.int64)]
@@ -114,8 +107,8 @@ def _samples(model: Any, data: str, encoding: str | None) -> Any:
 
 
 def what_if(
-    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_OR_NAME_HELP)],
-    data: Annotated[str, typer.Argument(help=DATA_HELP)],
+    model_file: ModelOrNameArgument,
+    data: DataArgument,
     row: Annotated[int, typer.Option(min=1, help="which row; 1 is the first below the header", metavar="N")],
     target: Annotated[
         str | None, typer.Option(help="the class that is wanted; any other than the present one if not given")
@@ -138,7 +131,7 @@ def what_if(
     encoding: EncodingOption = None,
     server: ServerOption = None,
     token: TokenOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Print several unlike changes of a row, each of which leads to another prediction: those of few columns first.
 
@@ -155,7 +148,7 @@ def what_if(
                 model_file,
                 ServedModel(client, model_file, data).row(row, encoding),
                 target,
-                fixed=split_names(fixed, pandas().DataFrame(columns=list(features))),
+                fixed=split_names(fixed, features),
                 ranges=_ranges({name: {} if kind == "category" else None for name, kind in features.items()}, ranges),
                 n=n,
                 plausible=plausible,
@@ -166,28 +159,18 @@ def what_if(
     model = read_model(model_file)
     view = view_of(model)
     sample = sample_of_row(model, data, row, encoding)
-    columns = pandas().DataFrame(columns=view.feature_names)
+    wanted: Any = target
+    if target is not None:
+        wanted = {plain(str(one)): one for one in view.classes.tolist()}.get(plain(target), target)
     found = model.counterfactual(
         sample,
-        target=None if target is None else _class(view, target),
-        fixed=split_names(fixed, columns),
+        target=wanted,
+        fixed=split_names(fixed, view.feature_names),
         ranges=_ranges(_categories(view), ranges),
         n=n,
         plausible=plausible,
     )
     _show(found.to_dict(), str(found), as_json)
-
-
-def _show(values: dict[str, Any], text: str, as_json: bool) -> None:
-    if as_json:
-        print_json(values)
-    else:
-        show(text)
-
-
-def _class(view: ModelView, text: str) -> Any:
-    """Return the class that a text stands for; the text where there is none."""
-    return {plain(str(one)): one for one in view.classes.tolist()}.get(plain(text), text)
 
 
 def _categories(view: ModelView) -> dict[str, dict[str, Any] | None]:
@@ -230,27 +213,8 @@ def _limits(text: str, limits: str) -> tuple[float | None, float | None]:
     return first, last
 
 
-class Format(StrEnum):
-    """Output format of rules."""
-
-    text = "text"
-    csv = "csv"
-    json = "json"
-    md = "md"
-    html = "html"
-    sql = "sql"
-    py = "py"
-
-
-class Kind(StrEnum):
-    """Kind of rules to write."""
-
-    model = "model"
-    boxes = "boxes"
-
-
 def rules(
-    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_OR_NAME_HELP)],
+    model_file: ModelOrNameArgument,
     data: Annotated[
         str | None,
         typer.Argument(help=f"{DATA_HELP}; the rules shall agree with the model there. None: what the boxes hold"),
@@ -278,7 +242,7 @@ def rules(
     encoding: EncodingOption = None,
     server: ServerOption = None,
     token: TokenOption = None,
-    keep_formulas: Annotated[bool, typer.Option("--keep-formulas", help=FORMULAS_HELP)] = False,
+    keep_formulas: FormulasOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="the same as --format json")] = False,
 ) -> None:
     """Print the rules of a model.
@@ -296,7 +260,7 @@ def rules(
         if not rules:
             raise ValueError("No rule is left: lower --min-confidence or --min-support.")
     else:
-        X, y = (None, None) if data is None else _read(model, data, label, encoding)
+        X, y = (None, None) if data is None else read_samples_for(model, data, encoding, label)[1:]
         rules = model.rules(X, y, max_rules=max_rules, max_conditions=max_conditions)
     content = _written(rules, chosen, keep_formulas=keep_formulas)
     if kind is Kind.boxes and chosen is Format.text:
@@ -316,17 +280,6 @@ def _check_options(
         raise ValueError("Rules of boxes overlap, so that they are no code: leave out --kind boxes for SQL and Python.")
     if label is not None and data is None:
         raise ValueError("--label names a column of a file: give the file after the model.")
-
-
-def _read(model: Any, data: str, label: str | None, encoding: str | None) -> tuple[Any, Any]:
-    """Return the samples of a file, and their labels."""
-    frame = read_table(data, encoding)
-    check_columns(frame.columns, [label], data)
-    check_learnt_columns(model, frame.columns, data)
-    frame = frame[~blank_rows(frame, learnt_columns(model) or frame.columns, data)]
-    truth = None if label is None else labels_of(frame, label, data, model.classes_)
-    rest = frame if label is None else frame.drop(columns=[label])
-    return samples_for(model, rest, data), truth
 
 
 def _visible(content: str, form: Format) -> str:
@@ -352,21 +305,16 @@ def _written(rules: Any, form: Format, *, keep_formulas: bool) -> str:
             return str(rules.to_csv(keep_formulas=keep_formulas))
         case Format.json:
             return f"{rules.to_json(indent=2)}\n"
-        case Format.md:
-            return str(rules.to_markdown())
         case Format.html:
-            title = "<!doctype html>\n<meta charset='utf-8'>\n<title>Rules</title>\n"
-            return f"{title}{rules.to_html()}\n"
-        case Format.sql:
-            return f"{rules.to_sql()}\n"
-        case Format.py:
-            return str(rules.to_python())
-    return f"{rules.to_text()}\n"
+            return f"<!doctype html>\n<meta charset='utf-8'>\n<title>Rules</title>\n{rules.to_html()}\n"
+        case Format.md | Format.py:
+            return str(rules.to_markdown() if form is Format.md else rules.to_python())
+    return f"{rules.to_sql() if form is Format.sql else rules.to_text()}\n"
 
 
 def report(
-    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
-    data: Annotated[str, typer.Argument(help=DATA_HELP)],
+    model_file: ModelArgument,
+    data: DataArgument,
     label: Annotated[str | None, typer.Option(help="column with the true classes, blank where not known")] = None,
     out: Annotated[str, typer.Option(help="the page", metavar="FILE")] = "report.html",
     id_column: Annotated[str | None, typer.Option("--id", help="column that names samples", metavar="COLUMN")] = None,
@@ -374,7 +322,7 @@ def report(
         bool | None, typer.Option("--held-out/--learnt", help="whether the model has not learnt these rows, or has")
     ] = None,
     encoding: EncodingOption = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Write a page about a model: its rules, the quality of its predictions, and an explanation of each of them."""
     if out == STANDARD:
@@ -382,15 +330,10 @@ def report(
     check_target(out, model_file, data)
     check_page_path(out)
     model = read_model(model_file)
-    frame = read_table(data, encoding)
-    check_columns(frame.columns, [label, id_column], data)
-    check_learnt_columns(model, frame.columns, data)
-    frame = frame[~blank_rows(frame, learnt_columns(model) or frame.columns, data)]
-    truth = None if label is None else labels_of(frame, label, data, model.classes_)
-    rest = frame.drop(columns=[name for name in (label, id_column) if name is not None])
+    frame, samples, truth = read_samples_for(model, data, encoding, label, id_column)
     written = sslart.report(
         model,
-        samples_for(model, rest, data),
+        samples,
         truth,
         out,
         held_out=held_out,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict
 from enum import StrEnum
+from itertools import chain, repeat
 from typing import Annotated, Any
 
 import typer
@@ -15,72 +15,57 @@ from sslart import SSLART, WESSLART, AutoSSLART
 from sslart._mapping.conformal import measured_guarantees
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import SHOWN_FEATURES, ModelSummary, summarise
-from sslart._tables.columns import Column
-from sslart._tables.training_table import Columns, TrainingTable, read_training_table
+from sslart._tables.columns import ColumnSummary
+from sslart._tables.training_table import ColumnRoles, TrainingTable, read_training_table
 from sslart._utils.files import STANDARD
 from sslart._utils.intervals import Estimate
 from sslart._utils.text import list_text
 from sslart._utils.validation import AUTO
-from sslart.cli._cluster import DASK_HELP, SCHEDULER_HELP, check_scheduler, fit_on_cluster
-from sslart.cli._model_file import SECONDS_TO_WAIT, ModelFile, save_model
+from sslart.cli._cluster import fit_on_cluster
+from sslart.cli._model_file import ModelFile
 from sslart.cli._options import (
-    COST_HELP,
-    COST_METAVAR,
-    DATA_HELP,
     GROUP_HELP,
-    HALF_LIFE_HELP,
     HALF_LIFE_METAVAR,
-    JSON_HELP,
     LABELLED,
-    MAX_NODES_HELP,
     NO_LIMIT,
-    QUIET_HELP,
-    WAIT_HELP,
+    SECONDS_TO_WAIT,
+    AccuracyOption,
+    CostOption,
+    DaskOption,
+    DataArgument,
     EncodingOption,
-    WantedAccuracy,
+    JsonOption,
+    QuietOption,
+    SchedulerOption,
+    WaitOption,
     as_options,
+    check_scheduler,
     check_wanted,
     half_life_of,
     max_nodes_of,
+    parameter,
     read_costs,
     validation_share,
 )
 from sslart.cli._output import A_BOX, check_target, print_json, print_table, show
 from sslart.cli._quality import measured, more_labels
+from sslart.cli._remote import ServerOption, TokenOption, connected, fit_on_server, refuse
 from sslart.cli._seen_rows import LearntRows, keys_of
-from sslart.cli.service.connection import ServerOption, TokenOption, connected, refuse
-from sslart.cli.service.fitting import fit_on_server
 from sslart.estimators._fitted import take_day_first
+from sslart.estimators._parameters import parameters_of
 from sslart.explain._importances import rows
 
 OUT = "model.sslart"
-VIGILANCE = 0.9
+VIGILANCE: float = parameters_of(AutoSSLART)["vigilance"].default
 MOST_ROWS = 1_000_000
 N_IMPORTANT = 5
+OF_PAPER = ("choice", "learning_rate", "match_tracking")
 SHOWN_ERROR = 0.05  # of the guarantees, that in the table
 
 
-class Mapping(StrEnum):
-    """Mapping from boxes to classes."""
-
-    evidence = "evidence"
-    one_to_many = "one-to-many"
-    one_to_one = "one-to-one"
-
-
-class Voting(StrEnum):
-    """Weighting of the votes of an ensemble."""
-
-    weighted = "weighted"
-    majority = "majority"
-
-
-class Scaling(StrEnum):
-    """Scaling of numeric features."""
-
-    range = "range"
-    rank = "rank"
-
+Mapping = StrEnum("Mapping", {"evidence": "evidence", "one_to_many": "one-to-many", "one_to_one": "one-to-one"})
+Voting = StrEnum("Voting", ["weighted", "majority"])
+Scaling = StrEnum("Scaling", ["range", "rank"])
 
 HOW_CLASSES_FOLLOW = {
     Mapping.evidence: "boxes, features and trees contribute to a prediction, weighted by a regression on the labels",
@@ -89,81 +74,54 @@ HOW_CLASSES_FOLLOW = {
 }
 
 
-@dataclass(frozen=True)
-class ModelOptions:
-    """Options of `sslart fit` that set parameters of the model; None where one is not given."""
+def check_options(given: dict[str, Any]) -> None:
+    """Raise a ValueError with a remedy if options of the model that are given are incompatible."""
+    alone = next((name for name in ("voting", "validation", "quorum") if name in given), None)
+    members, quorum = given.get("members"), given.get("quorum")
+    if alone is not None and members is None:
+        raise ValueError(
+            f"--{alone} is for an ensemble: add the number of its members, such as --members 7, or leave --{alone} out."
+        )
+    if "match_tracking" in given and given.get("mapping") is not Mapping.one_to_one:
+        raise ValueError(
+            "--match-tracking is for one-to-one mapping, which alone keeps a box to one class: add --mapping "
+            "one-to-one, or leave --match-tracking out."
+        )
+    if quorum is not None and quorum > members:
+        raise ValueError(
+            f"--quorum {quorum} is more than --members {members}, so that the ensemble would never predict: give a "
+            f"quorum of at most {members}."
+        )
+    if "validation" in given and given.get("voting") is Voting.majority:
+        raise ValueError(
+            "--validation is for the class weights of a weighted vote, which a majority vote does not use: leave "
+            "--validation out, or give --voting weighted."
+        )
+    if "validation" in given and given.get("mapping") is Mapping.evidence:
+        raise ValueError(
+            "--validation is not for evidence mapping, which measures class weights by leave-one-out: leave "
+            "--validation out, or give --mapping one-to-many."
+        )
+    if given.get("half_life") == AUTO and estimator_of({"vigilance": VIGILANCE, **given}).mapping != Mapping.evidence:
+        raise ValueError(
+            "--half-life auto is for evidence mapping, whose labels choose it: add --mapping evidence, or give a "
+            "number of rows, such as --half-life 10000."
+        )
 
-    vigilance: float
-    seed: int
-    mapping: Mapping | None = None
-    choice: float | None = None
-    learning_rate: float | None = None
-    match_tracking: float | None = None
-    members: int | None = None
-    voting: Voting | None = None
-    validation: str | float | None = None
-    quorum: int | None = None
-    scaling: Scaling | None = None
-    half_life: str | float | None = None
-    max_nodes: str | int | None = None
 
-    def check(self) -> None:
-        """Raise a ValueError with a remedy if options are incompatible."""
-        for_ensembles = {"--voting": self.voting, "--validation": self.validation, "--quorum": self.quorum}
-        given = [name for name, value in for_ensembles.items() if value is not None]
-        if given and self.members is None:
-            raise ValueError(
-                f"{given[0]} is for an ensemble: add the number of its members, such as --members 7, or leave "
-                f"{given[0]} out."
-            )
-        if self.match_tracking is not None and self.mapping is not Mapping.one_to_one:
-            raise ValueError(
-                "--match-tracking is for one-to-one mapping, which alone keeps a box to one class: add --mapping "
-                "one-to-one, or leave --match-tracking out."
-            )
-        if self.quorum is not None and self.members is not None and self.quorum > self.members:
-            raise ValueError(
-                f"--quorum {self.quorum} is more than --members {self.members}, so that the ensemble would never "
-                f"predict: give a quorum of at most {self.members}."
-            )
-        if self.validation is not None and self.voting is Voting.majority:
-            raise ValueError(
-                "--validation is for the class weights of a weighted vote, which a majority vote does not use: leave "
-                "--validation out, or give --voting weighted."
-            )
-        if self.validation is not None and self.mapping is Mapping.evidence:
-            raise ValueError(
-                "--validation is not for evidence mapping, which measures class weights by leave-one-out: leave "
-                "--validation out, or give --mapping one-to-many."
-            )
-
-        if self.half_life == AUTO and self.estimator().mapping != Mapping.evidence:
-            raise ValueError(
-                "--half-life auto is for evidence mapping, whose labels choose it: add --mapping evidence, or give a "
-                "number of rows, such as --half-life 10000."
-            )
-
-    def estimator(self) -> Any:
-        """Return the estimator, not fitted: AutoSSLART, or that of the paper where one of its options is given."""
-        given = self._given("mapping", "choice", "learning_rate", "match_tracking")
-        others = self._given("scaling", "half_life", "max_nodes")
-        if self.max_nodes == NO_LIMIT:
-            others["max_nodes"] = None
-        if self.members is not None:
-            given |= self._given("voting", "validation", "quorum")
-            return WESSLART(self.members, vigilance=self.vigilance, random_state=self.seed, **given, **others)
-        if given in ({}, {"mapping": Mapping.evidence}):
-            return AutoSSLART(self.vigilance, random_state=self.seed, **others)
-        return SSLART(self.vigilance, random_state=self.seed, **given, **others)
-
-    def _given(self, *names: str) -> dict[str, Any]:
-        """Return those options that are given, as the estimators take them."""
-        values = {name: getattr(self, name) for name in names}
-        return {
-            name: str(value) if isinstance(value, StrEnum) else value
-            for name, value in values.items()
-            if value is not None
-        }
+def estimator_of(given: dict[str, Any]) -> Any:
+    """Return the estimator, not fitted: AutoSSLART, or that of the paper where one of its options is given."""
+    values: dict[str, Any] = {
+        name: str(value) if isinstance(value, StrEnum) else value for name, value in given.items()
+    }
+    if values.get("max_nodes") == NO_LIMIT:
+        values["max_nodes"] = None
+    if "members" in values:
+        return WESSLART(values.pop("members"), **values)
+    if values.get("mapping", Mapping.evidence) == Mapping.evidence and values.keys().isdisjoint(OF_PAPER):
+        values.pop("mapping", None)
+        return AutoSSLART(**values)
+    return SSLART(**values)
 
 
 def in_words(model: Any) -> dict[str, str]:
@@ -198,7 +156,7 @@ def _measured_on(model: Any, mapping: Mapping) -> str:
 
 
 def fit(
-    data: Annotated[str, typer.Argument(help=DATA_HELP)],
+    data: DataArgument,
     label: Annotated[str, typer.Option(help="column with the classes, blank where not known", metavar="COLUMN")],
     out: Annotated[
         str, typer.Option(help="file for the model; with --server the name of the model there", metavar="FILE")
@@ -215,23 +173,31 @@ def fit(
         list[str] | None,
         typer.Option(help="columns to learn from though they name rows or are free text", metavar="COLUMNS"),
     ] = None,
-    vigilance: Annotated[
-        float, typer.Option(min=0, max=1, help="ρ: how alike the samples of a box must be")
-    ] = VIGILANCE,
-    max_nodes: Annotated[Any, typer.Option(parser=max_nodes_of, metavar="N|none", help=MAX_NODES_HELP)] = None,
+    vigilance: Annotated[float, parameter("vigilance")] = VIGILANCE,
+    max_nodes: Annotated[
+        Any,
+        typer.Option(
+            parser=max_nodes_of,
+            metavar="N|none",
+            help="the most boxes: close ones are joined, and vigilance lowered, where more are needed",
+        ),
+    ] = None,
     scaling: Annotated[
         Scaling | None, typer.Option(help="scale numbers by range or by rank; AutoSSLART chooses where not given")
     ] = None,
-    half_life: Annotated[Any, typer.Option(parser=half_life_of, metavar=HALF_LIFE_METAVAR, help=HALF_LIFE_HELP)] = None,
+    half_life: Annotated[
+        Any,
+        typer.Option(
+            parser=half_life_of,
+            metavar=HALF_LIFE_METAVAR,
+            help="in update and watch, a row counts half after so many further rows; auto: the labels choose",
+        ),
+    ] = None,
     mapping: Annotated[Mapping | None, typer.Option(help="how classes follow from boxes")] = None,
-    choice: Annotated[float | None, typer.Option(help="α above 0: prefers larger boxes as it grows")] = None,
-    learning_rate: Annotated[
-        float | None, typer.Option(min=0, max=1, help="β above 0: how far a box moves towards a sample")
-    ] = None,
-    match_tracking: Annotated[
-        float | None, typer.Option(min=0, help="δ: how far a box of another class raises vigilance (one-to-one)")
-    ] = None,
-    members: Annotated[int | None, typer.Option(min=1, help="fit an ensemble of so many members", metavar="M")] = None,
+    choice: Annotated[float | None, parameter("choice")] = None,
+    learning_rate: Annotated[float | None, parameter("learning_rate")] = None,
+    match_tracking: Annotated[float | None, parameter("match_tracking")] = None,
+    members: Annotated[int | None, parameter("n_members", "fit an ensemble of so many members", "M")] = None,
     voting: Annotated[Voting | None, typer.Option(help="of an ensemble: weighted by class, or one each")] = None,
     validation: Annotated[
         Any,
@@ -242,22 +208,22 @@ def fit(
         ),
     ] = None,
     quorum: Annotated[
-        int | None, typer.Option(min=1, help="how many members must vote; matters with predict --search-depth")
+        int | None, parameter("quorum", "how many members must vote; matters with predict --search-depth")
     ] = None,
-    cost: Annotated[list[str] | None, typer.Option(help=COST_HELP, metavar=COST_METAVAR)] = None,
-    accuracy: WantedAccuracy = None,
+    cost: CostOption = None,
+    accuracy: AccuracyOption = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="of all random choices")] = 0,
     most_rows: Annotated[
         int, typer.Option(min=1, help="of a longer file, learn a random sample: labelled rows first", metavar="N")
     ] = MOST_ROWS,
     encoding: EncodingOption = None,
-    use_dask: Annotated[bool, typer.Option("--dask", help=DASK_HELP)] = False,
-    scheduler: Annotated[str | None, typer.Option(help=SCHEDULER_HELP, metavar="ADDRESS")] = None,
+    use_dask: DaskOption = False,
+    scheduler: SchedulerOption = None,
     server: ServerOption = None,
     token: TokenOption = None,
-    wait: Annotated[float, typer.Option(min=0, help=WAIT_HELP, metavar="SECONDS")] = SECONDS_TO_WAIT,
-    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
+    wait: WaitOption = SECONDS_TO_WAIT,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Learn from a table and write the model. Blanks in the label column are unlabelled samples.
 
@@ -272,90 +238,81 @@ def fit(
     With --server a service fits AutoSSLART to the table, and --out is the name of the new model there.
     """
     check_scheduler(scheduler, use_dask)
-    options = ModelOptions(
-        vigilance,
-        seed,
-        mapping,
-        choice,
-        learning_rate,
-        match_tracking,
-        members,
-        voting,
-        validation,
-        quorum,
-        scaling,
-        half_life,
-        max_nodes,
-    )
-    options.check()
+    options = {
+        "mapping": mapping,
+        "choice": choice,
+        "learning_rate": learning_rate,
+        "match_tracking": match_tracking,
+        "members": members,
+        "voting": voting,
+        "validation": validation,
+        "quorum": quorum,
+        "scaling": scaling,
+        "half_life": half_life,
+        "max_nodes": max_nodes,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    check_options(given)
     check_wanted(accuracy)
     if out == STANDARD:
         raise ValueError("A model goes to a file: give its name with --out.")
-    named = Columns(label, id_column, group, ignore, category, use)
+    named = ColumnRoles(label, id_column, group, ignore, category, use)
+    expected = None
     if server is not None:
         refuse(dask=use_dask, cost=cost, accuracy=accuracy)
-        _check_plain(options, most_rows, wait)
+        if given or (vigilance, seed, most_rows, wait) != (VIGILANCE, 0, MOST_ROWS, SECONDS_TO_WAIT):
+            raise ValueError(
+                "With --server the model is AutoSSLART with nothing to tune: leave out the options of the model, "
+                "--most-rows and --wait. sslart.client in Python creates models with all settings."
+            )
         if out == OUT:
             raise ValueError("With --server, --out is the name of the new model: give one, such as --out flowers.")
         with connected(server, token) as client:
             job = fit_on_server(client, data, named, out, encoding)
-            model = None if quiet else client.load(out)
-        if model is not None:
-            found, seconds = job.outcome, job.ended - job.created
-            summary = _summary(model, summarise(view_of(model)), found["rows"], found["labels"], seconds, out)
-            _show({**summary, "more_labels": None}, [Column(**one) for one in found["columns"]], as_json=as_json)
-        return
-    check_target(out, data)
-    file = ModelFile("fit", out, wait=wait)
-    if use_dask:
-        if encoding is not None or accuracy is not None:
+            if quiet:
+                return
+            model = client.load(out)
+        quality, seconds, found = summarise(view_of(model)), job.ended - job.created, job.outcome
+        columns, n_samples, labels = [ColumnSummary(**one) for one in found["columns"]], found["rows"], found["labels"]
+    else:
+        check_target(out, data)
+        if use_dask and (encoding is not None or accuracy is not None):
             raise ValueError("--encoding and --accuracy do not go with --dask: leave them out.")
+        file, estimator = (
+            ModelFile("fit", out, wait=wait),
+            estimator_of({"vigilance": vigilance, "random_state": seed, **given}),
+        )
         with file.owned():
             file.replace_present()
-            model, seconds, columns = fit_on_cluster(options.estimator(), data, named, scheduler, quiet=quiet)
-            model.set_params(decision_costs=read_costs(cost, model.classes_.tolist()))
-            save_model(model, file, LearntRows(group_column=group))
-        if not quiet:
+            if use_dask:
+                model, seconds, columns = fit_on_cluster(estimator, data, named, scheduler, quiet=quiet)
+                model.set_params(decision_costs=read_costs(cost, model.classes_.tolist()))
+                file.replace(model, LearntRows(group_column=group))
+            else:
+                table = read_training_table(data, named, most_rows, seed, encoding, progress=not quiet)
+                columns = table.columns
+                model = estimator.set_params(decision_costs=read_costs(cost, list(table.label_counts)))
+                start = time.perf_counter()
+                model.fit(table.samples, table.labels, **({} if group is None else {"groups": table.groups}))
+                seconds = time.perf_counter() - start
+                take_day_first(model, table.day_first)
+                file.replace(model, _learnt_rows(model, table, named))
+        if quiet:
+            return
+        if use_dask:
             quality = summarise(view_of(model))
-            labels = {str(one.label): int(one.n_labels) for one in quality.classes}
-            summary = _summary(model, quality, int(quality.n_samples), labels, seconds, out)
-            _show({**summary, "more_labels": None}, columns, as_json=as_json)
-        return
-    with file.owned():
-        file.replace_present()
-        table = read_training_table(data, named, most_rows, seed, encoding, progress=not quiet)
-        costs = read_costs(cost, list(table.label_counts))
-        model = options.estimator().set_params(decision_costs=costs)
-        start = time.perf_counter()
-        model.fit(table.samples, table.labels, **({} if group is None else {"groups": table.groups}))
-        seconds = time.perf_counter() - start
-        take_day_first(model, table.day_first)
-        save_model(model, file, _learnt_rows(model, table, named))
-    if quiet:
-        return
-    quality = measured(model, table.samples, table.labels, table.groups, seed)
-    summary = _summary(model, quality, len(table.labels), table.label_counts, seconds, out)
-    _show({**summary, "more_labels": more_labels(model, accuracy)}, table.columns, as_json=as_json)
-
-
-def _check_plain(options: ModelOptions, most_rows: int, wait: float) -> None:
-    """Raise a ValueError where an option is given that a service does not take."""
-    if options != ModelOptions(VIGILANCE, 0) or most_rows != MOST_ROWS or wait != SECONDS_TO_WAIT:
-        raise ValueError(
-            "With --server the model is AutoSSLART with nothing to tune: leave out the options of the model, "
-            "--most-rows and --wait. sslart.client in Python creates models with all settings."
-        )
-
-
-def _show(summary: dict[str, Any], columns: list[Column], *, as_json: bool) -> None:
+            n_samples, labels = int(quality.n_samples), {str(one.label): int(one.n_labels) for one in quality.classes}
+        else:
+            quality = measured(model, table.samples, table.labels, table.groups, seed)
+            n_samples, labels, expected = len(table.labels), table.label_counts, more_labels(model, accuracy)
+    summary = _summary(model, quality, n_samples, labels, seconds, out) | {"more_labels": expected}
     if as_json:
-        shown = [one._asdict() for one in columns if one.kind not in ("left out", "label")]
-        print_json({**summary, "columns": shown})
+        print_json({**summary, "columns": [one._asdict() for one in columns if one.kind not in ("left out", "label")]})
     else:
         _print(summary, columns)
 
 
-def _learnt_rows(model: Any, table: TrainingTable, named: Columns) -> LearntRows:
+def _learnt_rows(model: Any, table: TrainingTable, named: ColumnRoles) -> LearntRows:
     """Return the record of the rows, by which they are recognised later: by unique names, else by values."""
     ids = table.ids if table.ids_are_unique else None
     samples = view_of(model).read(table.samples)
@@ -409,7 +366,7 @@ def _guarantees(model: Any) -> list[dict[str, Any]] | None:
     found = measured_guarantees(view_of(model))
     if found is None:
         return None
-    return [{**dataclasses.asdict(one), "sentence": one.sentence("rows")} for one in found.levels]
+    return [{**asdict(one), "sentence": one.sentence("rows")} for one in found.levels]
 
 
 def _most_important(model: Any) -> list[dict[str, str]] | None:
@@ -420,31 +377,21 @@ def _most_important(model: Any) -> list[dict[str, str]] | None:
     return [{"feature": name, "share": share, "raises": words} for name, _, share, words in found]
 
 
-def _with_more_labels(expected: dict[str, Any] | None) -> list[tuple[str, str]]:
-    sentences = [] if expected is None else expected["sentences"]
-    return [("" if number else "more labels", sentence) for number, sentence in enumerate(sentences)]
-
-
-def _lowered(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return a line on the vigilance in use, where it was lowered to keep to a limit of boxes."""
-    in_use, settings = summary["vigilance_in_use"], summary["settings"]
-    if in_use >= settings["vigilance"]:
-        return []
-    words = f"{in_use:.3f} in use: close boxes were joined, so that there are at most {settings['max_nodes']}"
-    return [("vigilance", words)]
-
-
-def _print(summary: dict[str, Any], columns: list[Column]) -> None:
+def _print(summary: dict[str, Any], columns: list[ColumnSummary]) -> None:
     rows = [(one.name, one.kind, "" if one.missing is None else str(one.missing), one.detail) for one in columns]
     print_table(("column", "taken for", "missing", "values"), rows)
     accuracy = summary["accuracy"]
+    in_use, settings, expected = summary["vigilance_in_use"], summary["settings"], summary["more_labels"]
     lines = [
         ("boxes", f"{summary['boxes']}; {A_BOX}"),
-        *_lowered(summary),
         *summary["description"].items(),
         ("samples", f"{summary['samples']}, of which {summary['samples'] - summary['unlabelled']} labelled"),
-        ("settings", ", ".join(f"{name}={value}" for name, value in summary["settings"].items())),
+        ("settings", ", ".join(f"{name}={value}" for name, value in settings.items())),
     ]
+    if in_use < settings["vigilance"]:
+        most = settings["max_nodes"]
+        lowered = f"{in_use:.3f} in use: close boxes were joined, so that there are at most {most}"
+        lines.insert(1, ("vigilance", lowered))
     if summary["scaled_by_rank"]:
         lines.append(("scaled by rank", list_text(summary["scaled_by_rank"], SHOWN_FEATURES)))
     if summary["evidence"]:
@@ -457,7 +404,7 @@ def _print(summary: dict[str, Any], columns: list[Column]) -> None:
     value = f"not measured: {summary['not_measured']}" if accuracy is None else str(Estimate(**accuracy))
     lines += [
         (f"accuracy ({summary['quality']})", value),
-        *_with_more_labels(summary["more_labels"]),
+        *zip(chain(["more labels"], repeat("")), expected["sentences"] if expected else (), strict=False),
         *summary["beware"].items(),
         *(("guarantee", one["sentence"]) for one in summary["guarantees"] or () if one["max_error"] == SHOWN_ERROR),
         ("time", f"{summary['seconds']:.2f} s"),

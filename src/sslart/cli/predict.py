@@ -2,41 +2,41 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
 from sslart._art.novelty import FALSE_ALARMS
 from sslart._mapping.model_view import view_of
-from sslart._tables.files import read_originals
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
-from sslart.cli._cluster import DASK_HELP, SCHEDULER_HELP, FilePredictor, check_scheduler, predict_on_cluster
+from sslart.cli._cluster import FilesPredictor, predict_on_cluster
 from sslart.cli._model_file import read_model
 from sslart.cli._options import (
-    ALARMS_HELP,
-    COST_HELP,
-    COST_METAVAR,
-    DATA_HELP,
-    FORMULAS_HELP,
-    JSON_HELP,
-    QUIET_HELP,
+    AlarmsOption,
+    CostOption,
+    DaskOption,
+    DataArgument,
     EncodingOption,
+    FormulasOption,
+    JsonOption,
+    ModelOrNameArgument,
+    QuietOption,
+    SchedulerOption,
+    check_scheduler,
+    parameter,
     read_costs,
 )
-from sslart.cli._output import check_target, write_pieces
-from sslart.cli._predictions import RowPredictor, all_columns, alone, frame_predictor, with_predictions
-from sslart.cli._table_writer import Style, check_kind
-from sslart.cli.service.connection import MODEL_OR_NAME_HELP, ServerOption, TokenOption, connected, refuse
-from sslart.cli.service.served import ServedModel
+from sslart.cli._output import check_target
+from sslart.cli._predictions import PredictionFile, RowPredictor
+from sslart.cli._remote import ServedModel, ServerOption, TokenOption, connected, refuse
+from sslart.cli._table_writer import CellStyle, check_kind
 
 
 def predict(
-    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_OR_NAME_HELP)],
-    data: Annotated[str, typer.Argument(help=DATA_HELP)],
+    model_file: ModelOrNameArgument,
+    data: DataArgument,
     out: Annotated[
         str,
         typer.Option(help="CSV, TSV, Parquet, Excel, JSON or JSONL by its name; - for standard output", metavar="FILE"),
@@ -46,7 +46,7 @@ def predict(
     ] = False,
     id_column: Annotated[str | None, typer.Option("--id", help="column to repeat first", metavar="COLUMN")] = None,
     abstain_below: Annotated[
-        float | None, typer.Option(min=0, max=1, help="leave the class blank where it is less probable", metavar="P")
+        float | None, parameter("abstain_below", "leave the class blank where it is less probable", "P")
     ] = None,
     max_error: Annotated[
         float | None,
@@ -59,22 +59,21 @@ def predict(
     ] = None,
     search_depth: Annotated[
         int | None,
-        typer.Option(min=1, help="leave the class blank where none of the T best boxes has a label", metavar="T"),
+        parameter("search_depth", "leave the class blank where none of the T best boxes has a label", "T"),
     ] = None,
     quorum: Annotated[
-        int | None,
-        typer.Option(min=1, help="of an ensemble: leave it blank where fewer members vote", metavar="MEMBERS"),
+        int | None, parameter("quorum", "of an ensemble: leave it blank where fewer members vote", "MEMBERS")
     ] = None,
-    cost: Annotated[list[str] | None, typer.Option(help=COST_HELP, metavar=COST_METAVAR)] = None,
-    false_alarms: Annotated[float, typer.Option(min=0, max=1, help=ALARMS_HELP, metavar="SHARE")] = FALSE_ALARMS,
+    cost: CostOption = None,
+    false_alarms: AlarmsOption = FALSE_ALARMS,
     encoding: EncodingOption = None,
-    use_dask: Annotated[bool, typer.Option("--dask", help=DASK_HELP)] = False,
-    scheduler: Annotated[str | None, typer.Option(help=SCHEDULER_HELP, metavar="ADDRESS")] = None,
+    use_dask: DaskOption = False,
+    scheduler: SchedulerOption = None,
     server: ServerOption = None,
     token: TokenOption = None,
-    keep_formulas: Annotated[bool, typer.Option("--keep-formulas", help=FORMULAS_HELP)] = False,
-    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
+    keep_formulas: FormulasOption = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Predict each row: class, probability, whether the model abstained, box, novelty (0 to 1), whether it is novel.
 
@@ -101,73 +100,42 @@ def predict(
     if not use_dask:
         check_target(out, data, *([] if server is not None else [model_file]))
         check_kind(out)
-    total = Counter[str]()
-    writing = Writing(data, out, append, id_column, as_json, keep_formulas, encoding, quiet)
+    kind, progress = ".json" if as_json else Path(out).suffix.lower(), out != STANDARD and not quiet
+    file = PredictionFile(kind, CellStyle(keep_formulas, visible=out == STANDARD), id_column, append, encoding)
+    promise = ""
     if server is not None:
         refuse(dask=use_dask, max_error=max_error, search_depth=search_depth, quorum=quorum, cost=cost)
         refuse(false_alarms=None if false_alarms == FALSE_ALARMS else false_alarms)
         with connected(server, token) as client:
             served = ServedModel(client, model_file, data)
-            writing.write(lambda frame: served.predict(frame, abstain_below), served.classes, total)
-        _note_on(total, out, quiet=quiet)
-        return
-    model = read_model(model_file)
-    if quorum is not None:
-        _check_quorum(model, model_file, quorum)
-    costs = read_costs(cost, model.classes_.tolist())
-    options: dict[str, Any] = {
-        "abstain_below": abstain_below,
-        "search_depth": search_depth,
-        "quorum": quorum,
-        "decision_costs": costs,
-        "max_error": max_error,
-        "false_alarms": false_alarms,
-    }
-    predict = RowPredictor(model, **options)
-    if use_dask:
-        total = predict_on_cluster(
-            FilePredictor(model, options, id_column, append, encoding),
-            data,
-            out,
-            scheduler,
-            quiet=quiet,
-        )
-        _note_on(total, out, predict.promise, quiet=quiet)
-        return
-    writing.write(frame_predictor(model, predict, data), model.classes_, total)
-    _note_on(total, out, predict.promise, quiet=quiet)
-
-
-class Writing(NamedTuple):
-    """Settings for writing the predictions of a table: the options of the command of the same names."""
-
-    data: str
-    out: str
-    append: bool
-    id_column: str | None
-    as_json: bool
-    keep_formulas: bool
-    encoding: str | None
-    quiet: bool
-
-    def write(self, predict: Callable[[Any], Any], classes: Any, total: Counter[str]) -> None:
-        """Write the predictions for each frame of the table, and count them."""
-        kind = ".json" if self.as_json else Path(self.out).suffix.lower()
-        rows = read_originals(self.data, self.encoding, progress=self.out != STANDARD and not self.quiet)
-        pieces = with_predictions(predict, rows, total)
-        style = Style(keep_formulas=self.keep_formulas, visible=self.out == STANDARD)
-        if self.append:
-            write_pieces(self.out, all_columns(pieces, kind, style, classes))
+            total = file.write(
+                lambda frame: served.predict(frame, abstain_below), data, out, served.classes, progress=progress
+            )
+    else:
+        model = read_model(model_file)
+        if quorum is not None:
+            _check_quorum(model, model_file, quorum)
+        options: dict[str, Any] = {
+            "abstain_below": abstain_below,
+            "search_depth": search_depth,
+            "quorum": quorum,
+            "decision_costs": read_costs(cost, model.classes_.tolist()),
+            "max_error": max_error,
+            "false_alarms": false_alarms,
+        }
+        predictor = RowPredictor(model, **options)
+        promise = f" ({predictor.promise})"
+        if use_dask:
+            on_worker = FilesPredictor(model, options, file._replace(kind=".parquet", style=CellStyle()))
+            total = predict_on_cluster(on_worker, data, out, scheduler, quiet=quiet)
         else:
-            write_pieces(self.out, alone(pieces, kind, style, classes, self.id_column, self.data))
-
-
-def _note_on(total: Counter[str], out: str, promise: str | None = None, *, quiet: bool) -> None:
-    if out != STANDARD and not quiet:
-        what = "" if promise is None else f" ({promise})"
+            total = file.write(
+                lambda frame: predictor.of_frame(frame, data), data, out, model.classes_, progress=progress
+            )
+    if progress:
         note(
             f"{total['rows']} rows written to {out}: {total['abstained']} without a class (the model abstained), "
-            f"{total['novel']} novel{what}."
+            f"{total['novel']} novel{promise}."
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -11,36 +11,38 @@ from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import ModelSummary, summarise
 from sslart._tables import cells
 from sslart._tables.columns import (
-    blank_rows,
     check_columns,
-    check_learnt_columns,
     groups_of,
     labels_of,
     learnt_columns,
+    rows_with_values,
     samples_for,
 )
 from sslart._tables.files import read_pieces
 from sslart._utils.files import STANDARD
+from sslart._utils.intervals import Estimate, difference
 from sslart._utils.notes import note
 from sslart._utils.text import plural
-from sslart.cli._model_file import SECONDS_TO_WAIT, ModelFile, read_model_and_rows, save_model
+from sslart.cli._model_file import ModelFile, read_model_and_rows
 from sslart.cli._options import (
-    DATA_HELP,
     GROUP_HELP,
     HALF_LIFE_METAVAR,
-    JSON_HELP,
     MODEL_HELP,
-    QUIET_HELP,
-    WAIT_HELP,
+    SECONDS_TO_WAIT,
+    DataArgument,
     EncodingOption,
+    JsonOption,
+    LabelOption,
+    ModelOrNameArgument,
+    OtherFileOption,
+    QuietOption,
+    WaitOption,
     half_life_of,
+    parameter,
 )
 from sslart.cli._output import check_target, print_json, print_table
-from sslart.cli._quality import QualityChange
+from sslart.cli._remote import Sending, ServedModel, ServerOption, TokenOption, connected, refuse
 from sslart.cli._seen_rows import MAX_KEYS, NO_KEYS, LearntRows, RowKeys, keys_of
-from sslart.cli.service.connection import MODEL_OR_NAME_HELP, ServerOption, TokenOption, connected, refuse
-from sslart.cli.service.sending import Sending
-from sslart.cli.service.served import ServedModel
 
 MERGED_IN_WORDS = {"models": "models merged", "samples": "rows learnt", "boxes_before": "boxes of all models"}
 LEARNT_IN_WORDS = {
@@ -55,11 +57,9 @@ LEARNT_IN_WORDS = {
 
 
 def update(
-    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_OR_NAME_HELP)],
-    data: Annotated[str, typer.Argument(help=DATA_HELP)],
-    label: Annotated[
-        str | None, typer.Option(help="column with the classes, blank where not known", metavar="COLUMN")
-    ] = None,
+    model_file: ModelOrNameArgument,
+    data: DataArgument,
+    label: LabelOption = None,
     id_column: Annotated[
         str | None, typer.Option("--id", help="column that names samples; as in fit if not given", metavar="COLUMN")
     ] = None,
@@ -73,13 +73,13 @@ def update(
         ),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="learn rows too that the model has learnt before")] = False,
-    out: Annotated[str | None, typer.Option(help="another file, to keep the old model", metavar="FILE")] = None,
+    out: OtherFileOption = None,
     encoding: EncodingOption = None,
-    wait: Annotated[float, typer.Option(min=0, help=WAIT_HELP, metavar="SECONDS")] = SECONDS_TO_WAIT,
+    wait: WaitOption = SECONDS_TO_WAIT,
     server: ServerOption = None,
     token: TokenOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Learn from new rows too and replace the model, whole or not at all. Without --label they are unlabelled.
 
@@ -98,18 +98,18 @@ def update(
     if server is not None:
         refuse(group=group, out=out, wait=None if wait == SECONDS_TO_WAIT else wait)
         with connected(server, token) as client:
-            _update_on_server(
-                client,
-                model_file,
-                data,
-                label,
-                id_column,
-                half_life,
-                encoding,
-                again=again,
-                as_json=as_json,
-                quiet=quiet,
-            )
+            served = ServedModel(client, model_file, data)
+            old = client.load(model_file) if len(served.classes) and (as_json or not quiet) else None
+            if half_life is not None:
+                client.set_parameters(model_file, half_life=half_life)
+            sending = Sending(served, data, label, id_column, again=again)
+            for frame in read_pieces(data, encoding, progress=not quiet):
+                sending.send(frame)
+            if not quiet:
+                sending.print_notes()
+            if old is not None:
+                sending.wait_until_learnt()
+                _show({"model": model_file, **sending.counts}, _State.of(old), client.load(model_file), as_json=as_json)
         return
     target = out or model_file
     check_target(target, data)
@@ -118,36 +118,64 @@ def update(
         model, rows = file.read()
         if half_life is not None:
             model.set_params(half_life=half_life)
-        n_boxes, classes = int(model.n_nodes_), set(model.classes_.tolist())
-        before = None if quiet and not as_json else summarise(view_of(model))
+        before = None if quiet and not as_json else _State.of(model)
         learning = _Learning(model, rows.with_kept_labels(view_of(model)), data, label, id_column, group, again=again)
         for frame in read_pieces(data, encoding, progress=not quiet):
             learning.learn(frame)
-        save_model(model, file, learning.learnt_rows())
+        file.replace(model, learning.learnt_rows())
     if not quiet:
         learning.print_notes()
     if before is not None:
-        _show({"model": target, **learning.counts}, classes, n_boxes, before, model, as_json=as_json)
+        _show({"model": target, **learning.counts}, before, model, as_json=as_json)
 
 
-def _show(
-    counts: dict[str, Any], classes: set[Any], n_boxes: int, before: ModelSummary, model: Any, *, as_json: bool
-) -> None:
-    """Print the changes of a model that had some classes and boxes before."""
-    summary: dict[str, Any] = {
+class _State(NamedTuple):
+    """The classes, boxes and quality of a model, before it learns more."""
+
+    classes: set[Any]
+    n_boxes: int
+    quality: ModelSummary
+
+    @classmethod
+    def of(cls, model: Any) -> _State:
+        return cls(set(model.classes_.tolist()), int(model.n_nodes_), summarise(view_of(model)))
+
+
+def _show(counts: dict[str, Any], before: _State, model: Any, *, as_json: bool) -> None:
+    """Print the changes of a model.
+
+    Each accuracy is measured on the labels that the model had at that time. The interval of their difference is wider
+    than need be, since most labels count in both.
+    """
+    after = _State.of(model)
+    old, new = before.quality.accuracy, after.quality.accuracy
+    change = None if old is None or new is None else difference(old, new)
+    summary = {
         **counts,
-        "new_classes": [one for one in model.classes_.tolist() if one not in classes],
-        "boxes_before": n_boxes,
-        "boxes": int(model.n_nodes_),
+        "new_classes": [one for one in model.classes_.tolist() if one not in before.classes],
+        "boxes_before": before.n_boxes,
+        "boxes": after.n_boxes,
     }
-    change = QualityChange(before, summarise(view_of(model)))
     if as_json:
-        print_json({**summary, **change.to_dict()})
+        ends = change and {"value": change.value, "low": change.low, "high": change.high}
+        print_json({**summary, "accuracy_before": old and vars(old), "accuracy": new and vars(new), "change": ends})
         return
-    summary["new_classes"] = ", ".join(map(str, summary["new_classes"])) or "none"
-    summary |= {"accuracy_before": change.before.accuracy_text(), "accuracy": change.after.accuracy_text()}
-    summary["change"] = str(change)
+    summary |= {
+        "new_classes": ", ".join(map(str, summary["new_classes"])) or "none",
+        "accuracy_before": before.quality.accuracy_text(),
+        "accuracy": after.quality.accuracy_text(),
+        "change": _change_text(change),
+    }
     print_table(("learnt", ""), [(LEARNT_IN_WORDS.get(name, name), str(value)) for name, value in summary.items()])
+
+
+def _change_text(change: Estimate | None) -> str:
+    if change is None or change.value is None or change.low is None or change.high is None:
+        return "not known: there are not two accuracies to compare"
+    points = f"{100 * change.value:+.1f} points (95 % interval {100 * change.low:+.1f} to {100 * change.high:+.1f})"
+    if change.low <= 0 <= change.high:
+        return f"{points}: no clear change, since the interval includes 0"
+    return f"{points}: the accuracy is {'higher' if change.value > 0 else 'lower'} than before"
 
 
 class _Learning:
@@ -179,8 +207,7 @@ class _Learning:
             for named, remembered in zip(self.given, (self.before.id_column, self.before.group_column), strict=True)
         )
         features = frame.columns.drop([name for name in {label, id_column, group} if name is not None])
-        check_learnt_columns(model, features, data)
-        frame = frame[~blank_rows(frame, learnt_columns(model) or features, data)]
+        frame = rows_with_values(model, frame, data, features)
         labels = None if label is None else labels_of(frame, label, data, model.classes_)
         samples = samples_for(model, frame[features], data)
         keys = keys_of(
@@ -232,46 +259,16 @@ class _Learning:
             )
 
 
-def _update_on_server(
-    client: Any,
-    name: str,
-    data: str,
-    label: str | None,
-    id_column: str | None,
-    half_life: Any,
-    encoding: str | None,
-    *,
-    again: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Send the rows of a table to a model of a service, and print the result."""
-    served = ServedModel(client, name, data)
-    before = client.load(name) if len(served.classes) and (as_json or not quiet) else None
-    if half_life is not None:
-        client.set_parameters(name, half_life=half_life)
-    sending = Sending(served, data, label, id_column, again=again)
-    for frame in read_pieces(data, encoding, progress=not quiet):
-        sending.send(frame)
-    if not quiet:
-        sending.print_notes()
-    if before is not None:
-        sending.wait_until_learnt()
-        counts = {"model": name, **sending.counts}
-        classes, n_boxes = set(before.classes_.tolist()), int(before.n_nodes_)
-        _show(counts, classes, n_boxes, summarise(view_of(before)), client.load(name), as_json=as_json)
-
-
 def merge(
     model_files: Annotated[list[str], typer.Argument(metavar="MODEL...", help=MODEL_HELP)],
     out: Annotated[str, typer.Option(help="where the merged model goes", metavar="FILE")],
     vigilance: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="ρ: how alike boxes that are joined must be; as in fit if not given"),
+        parameter("vigilance", "ρ: how alike boxes that are joined must be; as in fit if not given"),
     ] = None,
-    wait: Annotated[float, typer.Option(min=0, help=WAIT_HELP, metavar="SECONDS")] = SECONDS_TO_WAIT,
-    as_json: Annotated[bool, typer.Option("--json", help=JSON_HELP)] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help=QUIET_HELP)] = False,
+    wait: WaitOption = SECONDS_TO_WAIT,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Merge models that were fitted with the same options to parts of a table, or at several sites.
 
@@ -290,7 +287,7 @@ def merge(
         except (TypeError, ValueError) as error:
             raise ValueError(_with_names(str(error), model_files)) from error
         learnt = LearntRows.joined(rows)
-        save_model(merged, file, learnt)
+        file.replace(merged, learnt)
     if quiet:
         return
     n_again = sum(len(one.keys.rows) for one in rows) - len(learnt.keys.rows)

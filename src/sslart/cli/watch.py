@@ -15,6 +15,7 @@ import typer
 from sslart._art.novelty import FALSE_ALARMS
 from sslart._data.samples import Table
 from sslart._drift.monitor import PredictedDrift
+from sslart._tables import pandas
 from sslart._tables.columns import (
     check_columns,
     check_learnt_columns,
@@ -23,13 +24,20 @@ from sslart._tables.columns import (
     learnt_columns,
     samples_for,
 )
-from sslart._tables.files import pandas
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
 from sslart._utils.text import json_text, listed, plural
 from sslart.cli._line_reader import LineReader, Lines, NotARowError
-from sslart.cli._model_file import SECONDS_TO_WAIT, ModelFile, save_model
-from sslart.cli._options import ALARMS_HELP, MODEL_HELP, WAIT_HELP, EncodingOption
+from sslart.cli._model_file import ModelFile
+from sslart.cli._options import (
+    SECONDS_TO_WAIT,
+    WAIT_HELP,
+    AlarmsOption,
+    EncodingOption,
+    LabelOption,
+    ModelArgument,
+    parameter,
+)
 from sslart.cli._output import check_not_read, check_target, show
 from sslart.cli._path_lock import InUseError
 from sslart.cli._predictions import RowPredictor
@@ -41,7 +49,7 @@ SECONDS_BEYOND = 1.0
 MAX_TRIES = 5  # to learn on a file that other programs replace without taking turns
 
 
-class Learning(StrEnum):
+class LearningPolicy(StrEnum):
     """Policy for the rows of a stream to learn."""
 
     familiar = "familiar"
@@ -50,10 +58,10 @@ class Learning(StrEnum):
 
     def takes(self, *, is_novel: bool, is_labelled: bool) -> bool:
         """Return True if a row is learnt; under `familiar`, a novel row only if it is labelled."""
-        return self == Learning.every or (self == Learning.familiar and (is_labelled or not is_novel))
+        return self == LearningPolicy.every or (self == LearningPolicy.familiar and (is_labelled or not is_novel))
 
 
-class Row(NamedTuple):
+class StreamRow(NamedTuple):
     """One row: its number in the stream, the line it came as, and its cells."""
 
     number: int
@@ -62,30 +70,11 @@ class Row(NamedTuple):
 
 
 class StreamWorker:
-    """A model that predicts the rows of a stream and learns them.
+    """A model that predicts the rows of a stream, and learns them after every so many rows.
 
-    Parameters
-    ----------
-    model_file : str
-    label, id_column : str or None
-        Columns with the class, and with a name for each row.
-    rejects : str or None
-        File to which bad rows are added; standard error for None.
-    learning : Learning
-        Which rows the model learns: those that are novel may be faults, which should be flagged again next time.
-    every : int
-        After how many rows it learns them and is saved.
-    abstain_below : float or None
-        Takes the place of the model's parameter where it is not None; the saved model keeps its own.
-    false_alarms : float
-        Of rows like the learnt ones, at most this share is flagged as novel.
-    wait : float
-        How many seconds to wait at the end while another command writes the model.
-
-    Attributes
-    ----------
-    saved_through : int
-        The last row that the saved model has learnt.
+    Bad rows are added to the file `rejects`, or printed as errors where it is None. The saved model keeps its own
+    settings of abstention and novelty. Of rows that are novel, only labelled ones are learnt: they may be faults, which
+    should be flagged again next time. The last row that the saved model has learnt is `saved_through`.
     """
 
     def __init__(
@@ -94,13 +83,13 @@ class StreamWorker:
         label: str | None,
         id_column: str | None,
         rejects: str | None,
-        learning: Learning,
+        learning: LearningPolicy,
         every: int,
         abstain_below: float | None = None,
         false_alarms: float = FALSE_ALARMS,
         wait: float = SECONDS_TO_WAIT,
     ) -> None:
-        if learning != Learning.none:
+        if learning != LearningPolicy.none:
             check_target(model_file)
         if rejects is not None:
             check_target(rejects, model_file)
@@ -110,10 +99,10 @@ class StreamWorker:
         self.model, self._rows = self._file.read()
         self.saved_through = 0
         self.false_alarms = false_alarms
-        self._predict = self._new_predictor()
+        self._predict = RowPredictor(self.model, abstain_below, false_alarms=false_alarms)
         self._reader, self._known_names = LineReader(), self._names_that_matter()
-        self._to_learn: list[Row] = []
-        self._unsaved: list[Row] = []  # learnt since the model was saved
+        self._to_learn: list[StreamRow] = []
+        self._unsaved: list[StreamRow] = []  # learnt since the model was saved
         self._n_rows = self._n_predicted = self._n_novel = self._n_rejected = self._n_learnt = 0
         self._n_waiting = self._last = self._n_not_learnt = self._n_drifts = 0
         self._drift = PredictedDrift()
@@ -159,8 +148,8 @@ class StreamWorker:
                 self._learn_on_what_is_there()
             self._n_learnt += len(self._unsaved)
             self._unsaved = []
-            self._predict = self._new_predictor()
-        if self.learning != Learning.none:
+            self._predict = RowPredictor(self.model, self.abstain_below, false_alarms=self.false_alarms)
+        if self.learning != LearningPolicy.none:
             self.saved_through = self._last
 
     def _learn_on_what_is_there(self) -> None:
@@ -172,7 +161,7 @@ class StreamWorker:
             if rows:
                 self._each_if_not_all(self._learn, rows)
             try:
-                save_model(self.model, self._file, self._rows)
+                self._file.replace(self.model, self._rows)
                 break
             except InUseError:
                 if not turns_left:
@@ -200,15 +189,12 @@ class StreamWorker:
         for row in rows:
             self._keep(row, "This row was predicted, but the model that has learnt it could not be saved.")
 
-    def _new_predictor(self) -> RowPredictor:
-        return RowPredictor(self.model, self.abstain_below, false_alarms=self.false_alarms)
-
     def summary(self) -> str:
         """Return a one-line summary of the run."""
         parts = [f"{self._n_predicted} rows predicted, {self._n_novel} of them novel ({self._predict.promise})"]
         if self._n_drifts:
             parts.append(plural(self._n_drifts, "drift"))
-        if self.learning != Learning.none:
+        if self.learning != LearningPolicy.none:
             parts.append(f"{self._n_learnt} learnt, {self.model_file} saved through row {self.saved_through}")
         where = f"in {self.rejects}" if self.rejects is not None else "printed above"
         if self._n_rejected:
@@ -220,13 +206,13 @@ class StreamWorker:
             parts.append(f"no row had a column {' or '.join(map(repr, never))}")
         return "; ".join(parts) + "."
 
-    def _read(self, line: bytes) -> Row | None:
+    def _read(self, line: bytes) -> StreamRow | None:
         is_first = self._reader.is_json is None
         try:
             cells = self._reader.read(line)
         except NotARowError as error:
             self._n_rows += 1
-            self._reject(Row(self._n_rows, line, {}), error)
+            self._reject(StreamRow(self._n_rows, line, {}), error)
             return None
         if is_first and self._reader.names is not None:
             wanted = [name for name in (self.label, self.id_column) if name is not None]
@@ -236,7 +222,7 @@ class StreamWorker:
             return None
         self._n_rows += 1
         self._never_seen.difference_update(cells)
-        row = Row(self._n_rows, line, cells)
+        row = StreamRow(self._n_rows, line, cells)
         if self._reader.is_json:
             try:
                 row = row._replace(cells=self._that_matter(cells))
@@ -260,7 +246,7 @@ class StreamWorker:
             )
         return useful
 
-    def _each_if_not_all(self, do: Callable[[list[Row]], None], rows: list[Row]) -> None:
+    def _each_if_not_all(self, do: Callable[[list[StreamRow]], None], rows: list[StreamRow]) -> None:
         """Do something with rows together; where one of them is bad, with each by itself, and reject that one."""
         try:
             do(rows)
@@ -271,7 +257,7 @@ class StreamWorker:
             for row in rows:
                 self._each_if_not_all(do, [row])
 
-    def _as_samples(self, rows: list[Row]) -> tuple[Any, Any]:
+    def _as_samples(self, rows: list[StreamRow]) -> tuple[Any, Any]:
         """Return rows as a frame, and the samples in it."""
         index = [row.number - 1 for row in rows]
         frame = pandas().DataFrame([row.cells for row in rows], index=index, dtype=object)
@@ -285,7 +271,7 @@ class StreamWorker:
             return None
         return labels_of(frame, self.label, SOURCE, self.model.classes_)
 
-    def _print_predictions(self, rows: list[Row]) -> None:
+    def _print_predictions(self, rows: list[StreamRow]) -> None:
         frame, samples = self._as_samples(rows)
         labels = self._labels(frame) or [None] * len(rows)
         table = self._predict.read(samples)
@@ -308,7 +294,7 @@ class StreamWorker:
         self._print_drifts(rows, table, predictions, labels)
 
     def _print_drifts(
-        self, rows: list[Row], table: Table, predictions: list[dict[str, Any]], labels: list[Any]
+        self, rows: list[StreamRow], table: Table, predictions: list[dict[str, Any]], labels: list[Any]
     ) -> None:
         events = self._drift.after(
             table,
@@ -322,7 +308,7 @@ class StreamWorker:
             show(json_text({"drift": event.to_dict("row")}))
         self._n_drifts += len(events)
 
-    def _learn(self, rows: list[Row]) -> None:
+    def _learn(self, rows: list[StreamRow]) -> None:
         frame, samples = self._as_samples(rows)
         group, labels, groups = self._rows.group_column, self._labels(frame), {}
         if group is not None and group in frame.columns:
@@ -330,11 +316,11 @@ class StreamWorker:
         self.model.partial_fit(samples, labels, **groups)
         self._unsaved += rows
 
-    def _reject(self, row: Row, reason: Exception) -> None:
+    def _reject(self, row: StreamRow, reason: Exception) -> None:
         self._n_rejected += 1
         self._keep(row, str(reason))
 
-    def _keep(self, row: Row, reason: str) -> None:
+    def _keep(self, row: StreamRow, reason: str) -> None:
         """Write a row to the file for bad rows, with the reason."""
         kept = {"row": row.number, "reason": reason, "line": row.line.decode("utf-8", "backslashreplace")}
         if self.rejects is None:
@@ -345,24 +331,22 @@ class StreamWorker:
 
 
 def watch(
-    model_file: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
+    model_file: ModelArgument,
     data: Annotated[str, typer.Argument(help="rows as CSV or JSON lines; - for standard input")] = STANDARD,
     follow: Annotated[bool, typer.Option("--follow", help="at the end of a file, wait for more rows")] = False,
-    label: Annotated[
-        str | None, typer.Option(help="column with the classes, blank where not known", metavar="COLUMN")
-    ] = None,
+    label: LabelOption = None,
     id_column: Annotated[str | None, typer.Option("--id", help="column to repeat", metavar="COLUMN")] = None,
     learn: Annotated[
-        Learning, typer.Option(help="which rows the model learns: familiar ones and labelled ones, all, or none")
-    ] = Learning.familiar,
+        LearningPolicy, typer.Option(help="which rows the model learns: familiar ones and labelled ones, all, or none")
+    ] = LearningPolicy.familiar,
     every: Annotated[int, typer.Option(min=1, help="learn and save after so many rows", metavar="N")] = 100,
     rejects: Annotated[
         str | None, typer.Option(help="file for bad rows; MODEL.rejects.jsonl if not given", metavar="FILE")
     ] = None,
     abstain_below: Annotated[
-        float | None, typer.Option(min=0, max=1, help="predict no class where it is less probable", metavar="P")
+        float | None, parameter("abstain_below", "predict no class where it is less probable", "P")
     ] = None,
-    false_alarms: Annotated[float, typer.Option(min=0, max=1, help=ALARMS_HELP, metavar="SHARE")] = FALSE_ALARMS,
+    false_alarms: AlarmsOption = FALSE_ALARMS,
     encoding: EncodingOption = None,
     wait: Annotated[float, typer.Option(min=0, help=f"at the end: {WAIT_HELP}", metavar="SECONDS")] = SECONDS_TO_WAIT,
     quiet: Annotated[bool, typer.Option("--quiet", help="print no summary at the end")] = False,
@@ -385,7 +369,7 @@ def watch(
     for file in (model_file, bad_rows):
         check_not_read(file, data)
     can_write = os.access(Path(bad_rows).resolve().parent, os.W_OK)
-    kept = None if learn == Learning.none and rejects is None and not can_write else bad_rows
+    kept = None if learn == LearningPolicy.none and rejects is None and not can_write else bad_rows
     worker = StreamWorker(model_file, label, id_column, kept, learn, every, abstain_below, false_alarms, wait)
     lines = Lines(data, follow=follow, encoding=encoding)
     try:

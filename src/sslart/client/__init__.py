@@ -3,17 +3,22 @@
 Needs httpx, which the extra `client` brings.
 """
 
-from sslart.client._async import AsyncClient, AsyncEventStream
-from sslart.client._errors import (
+from sslart.client._client import AsyncClient, Client, EventStream
+from sslart.client._connection import AsyncEventStream
+from sslart.client._results import (
+    Accepted,
     AccessError,
+    Event,
+    Job,
     NotFoundError,
+    Prediction,
+    Predictions,
     ServiceError,
+    State,
     UnavailableError,
     UnreachableError,
     WrongRequestError,
 )
-from sslart.client._results import Accepted, Event, Job, Prediction, Predictions, State
-from sslart.client._sync import Client, EventStream
 
 __all__ = [
     "Accepted",

@@ -1,4 +1,4 @@
-"""Result types of the client."""
+"""Results and errors of the client."""
 
 from __future__ import annotations
 
@@ -9,6 +9,63 @@ from typing import Any, Self
 from sslart._utils.optional import optional
 
 ENDED = ("done", "failed", "cancelled")
+
+
+class ServiceError(OSError):
+    """Raised when a service does not fulfil a request.
+
+    Parameters
+    ----------
+    message : str
+        The cause and the cure, as the service states them.
+    status : int or None, default=None
+        The HTTP status of the answer; None where there was no answer.
+    """
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.message, self.status = message, status
+
+
+class WrongRequestError(ServiceError, ValueError):
+    """Raised for a request that is malformed, or incompatible with the model."""
+
+
+class NotFoundError(ServiceError, LookupError):
+    """Raised where there is no such model, row or job."""
+
+
+class AccessError(ServiceError, PermissionError):
+    """Raised where a token is needed, or the one that was sent does not allow this."""
+
+
+class UnavailableError(ServiceError):
+    """Raised when the service cannot do it now, such as with too much work or a full disk: try again later."""
+
+
+class UnreachableError(ServiceError, ConnectionError):
+    """Raised when there was no answer."""
+
+
+_ERRORS: dict[type[ServiceError], tuple[int, ...]] = {
+    WrongRequestError: (400, 409, 413, 415, 422),
+    AccessError: (401, 403, 421),
+    NotFoundError: (404,),
+    UnavailableError: (429, 503, 507),
+}
+
+
+def error_of(status: int, message: str) -> ServiceError:
+    """Return the exception for an answer.
+
+    Examples
+    --------
+    >>> from sslart.client._results import error_of
+    >>> error_of(404, "There is no model 'flowers'.")
+    NotFoundError("There is no model 'flowers'.")
+    """
+    kind = next((kind for kind, statuses in _ERRORS.items() if status in statuses), ServiceError)
+    return kind(message, status)
 
 
 @dataclass(frozen=True)

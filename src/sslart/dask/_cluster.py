@@ -22,6 +22,8 @@ from sslart.merging.partitions import (
 )
 
 dask: Any = optional("dask", "dask")
+arrays: Any = optional("dask.array", "dask")
+frames: Any = optional("dask.dataframe", "dask")
 
 FAN_IN = 4  # results that one task puts together
 RETRIES = 2  # of a task that fails, such as where a file cannot be read for a moment
@@ -87,19 +89,8 @@ def sent(value: Any, what: str) -> Any:
         return client.persist(task)
 
 
-dask: Any = optional("dask", "dask")
-arrays: Any = optional("dask.array", "dask")
-frames: Any = optional("dask.dataframe", "dask")
-
-
-class Part(NamedTuple):
-    """One partition.
-
-    Attributes
-    ----------
-    samples : DataFrame or array of shape (n_samples, n_features)
-    labels, groups, weights : Series or array of length n_samples, or None
-    """
+class Partition(NamedTuple):
+    """Samples of one partition with their labels, groups and weights; None without."""
 
     samples: Any
     labels: Any = None
@@ -132,14 +123,7 @@ def checked_samples(X: Any) -> Any:
 
 
 def partitions_of(X: Any, y: Any = None, groups: Any = None, weights: Any = None) -> list[Any]:
-    """Return one task per partition, with a `Part` as its result.
-
-    Parameters
-    ----------
-    X : DataFrame or Array of dask
-    y, groups, weights : Series or Array of dask, or None
-        With the same partitions as X.
-    """
+    """Return one task per partition, with a `Partition` as its result, given columns with the same partitions as X."""
     X = checked_samples(X)
     beside = {"y": y, "groups": groups, "sample_weight": weights}
     beside = {name: _checked_column(name, one, X) for name, one in beside.items()}
@@ -156,9 +140,9 @@ def partitions_of(X: Any, y: Any = None, groups: Any = None, weights: Any = None
     return [make(*pieces, known=known) for pieces in zip(*columns, strict=True)]
 
 
-def _part(samples: Any, *given: Any, known: list[bool]) -> Part:
+def _part(samples: Any, *given: Any, known: list[bool]) -> Partition:
     values = iter(given)
-    return Part(samples, *(next(values) if is_given else None for is_given in known))
+    return Partition(samples, *(next(values) if is_given else None for is_given in known))
 
 
 def _checked_column(name: str, column: Any, X: Any) -> Any:
@@ -204,14 +188,7 @@ def learnt(
 ) -> FittedModel:
     """Return the merged state of all partitions of a table, for `finish`; dask reads the table twice.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Not fitted.
-    X : DataFrame or Array of dask
-    y, groups, sample_weight : Series or Array of dask, or None
-    needs_labels : bool
-        Whether a classifier must get a label at least.
+    `needs_labels`: a classifier must get a label at least.
     """
     parts, tasks = partitions_of(X, y, groups, sample_weight), Tasks()
     wanted: Wanted | None = wanted_of(estimator)
@@ -225,7 +202,7 @@ def learnt(
     return joined
 
 
-def _summary(part: Part, number: int, estimator: Any, wanted: Wanted) -> Summary:
+def _summary(part: Partition, number: int, estimator: Any, wanted: Wanted) -> Summary:
     return summary_of(
         estimator,
         part.samples,
@@ -237,7 +214,7 @@ def _summary(part: Part, number: int, estimator: Any, wanted: Wanted) -> Summary
     )
 
 
-def _learnt(part: Part, number: int, estimator: Any, start: Start) -> Any:
+def _learnt(part: Partition, number: int, estimator: Any, start: Start) -> Any:
     return fit_part(
         estimator,
         part.samples,

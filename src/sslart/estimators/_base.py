@@ -3,64 +3,87 @@
 from __future__ import annotations
 
 import operator
-from abc import abstractmethod
+from abc import ABC, abstractmethod
+from collections.abc import Mapping as Attributes
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sslart._art.learning import LearningParams
-from sslart._art.network import Network
 from sslart._art.novelty import FALSE_ALARMS
-from sslart._data.columns import ATTRIBUTE, NO_PLAN, ColumnPlan
-from sslart._data.encoder import Encoder
+from sslart._data.columns import ColumnPlan
 from sslart._data.labels import ClassTable, Labels
-from sslart._data.ranks import SCALINGS
-from sslart._data.samples import SampleReader, Table, as_known_texts, read_samples
-from sslart._data.scaling import first_encoder, scaling_of
+from sslart._data.samples import SampleReader, Table, as_known_texts, known_columns, read_samples
+from sslart._data.scaling import scaling_of
 from sslart._drift.monitor import DriftEvent, DriftMonitor
-from sslart._mapping.base import CountsMapping
 from sslart._mapping.mergeable_state import Shared
-from sslart._mapping.model_view import ModelView
-from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
+from sslart._mapping.model_view import MemberView, ModelView
+from sslart._utils.arrays import BoolArray, CountArray, FloatArray
 from sslart._utils.validation import (
-    MAX_COUNT,
     check_bounds,
-    check_flag,
-    check_half_life,
-    check_jobs,
     check_number,
-    check_option,
-    check_whole,
-    saved_whole,
 )
-from sslart.estimators._fitted import LOCK, Checked, FittedMember, FittedModel, available, turn_of, with_plan
-from sslart.estimators._learning import calibration_of, state_of
-
-# parameters that predictions follow at once: they are checked where they are used
-OF_PREDICTIONS = frozenset(
-    {"search_depth", "abstain_below", "max_error", "decision_costs", "quorum", "voting", "n_jobs"}
-)
-
+from sslart.estimators._fitted import LOCK, Checked, FittedModel, available, turn_of
+from sslart.estimators._parameters import parameter_of, parameters_of, values_of
 
 ANY: Any = object()  # no matter which
 MUTABLE = {list, dict, set, np.ndarray}  # parameters of these types may change in place
 
 
-class RawSamplesEstimator(BaseEstimator):
+class RawSamplesEstimator(BaseEstimator, ABC):
     """Base of all estimators: parameters, and one fitted model that is replaced as a whole.
 
     A method that reads takes `_model` once. A method that learns makes another model and publishes it by one
     assignment; if it fails or is interrupted, nothing has changed.
     """
 
+    # the parameters of all classes; which a class has, and with what default, is in its signature
+    n_members: int
+    voting: str
+    quorum: int
+    validation: str | float
+    vigilance: float
+    max_nodes: int | None
+    choice: float
+    learning_rate: float
+    mapping: str
+    match_tracking: float
+    search_depth: int | None
+    abstain_below: float | None
+    max_error: float | dict[Any, float] | None
+    decision_costs: Any
+    class_weight: Any
+    families: Any
+    bandwidth: float | None
+    ridge: float | None
+    rank_weight: float | None
+    max_labels: int
+    half_life: float | str | None
     bounds: Any
+    scaling: str
+    shuffle: bool
+    random_state: Any
+    n_jobs: int | None
     _model: FittedModel
+
+    def _set(self, given: dict[str, Any]) -> None:
+        """Set the parameters to the local variables of `__init__`."""
+        vars(self).update({name: value for name, value in given.items() if name != "self"})
+
+    def _check(self, name: str) -> Any:
+        """Return a parameter in its plain type, or raise a ValueError that names what is allowed."""
+        return parameter_of(type(self), name).check(self._name, getattr(self, name))
+
+    def _check_parameters(self, *, predicts: bool) -> None:
+        """Raise a ValueError where a parameter of predictions, or one of learning, has a value that it cannot have."""
+        for name, one in parameters_of(type(self)).items():
+            if one.predicts == predicts:
+                self._check(name)
 
     @property
     def _name(self) -> str:
@@ -93,25 +116,22 @@ class RawSamplesEstimator(BaseEstimator):
         return self._fitted().n_features
 
     @property
-    def feature_names_in_(self) -> Any:
+    def feature_names_in_(self) -> NDArray[Any]:
         """Names of the features, where X had string names."""
         names = self._fitted().columns.get("feature_names_in_")
         if names is None:
             raise AttributeError("X had no feature names.")
-        return names.copy()
+        return np.asarray(names).copy()
 
     @property
     def n_nodes_(self) -> int:
-        """Number of boxes, over all members of an ensemble."""
+        """Number of boxes; of an ensemble, over all members."""
         return sum(one.network.nodes.n_nodes for one in self._fitted().members)
 
     @property
     @available
     def vigilance_(self) -> float:
-        """The vigilance in use: `vigilance`, or the lower one that `max_nodes` boxes required.
-
-        Of an ensemble, the lowest of the members.
-        """
+        """The vigilance in use: lower than `vigilance` where `max_nodes` required it; of an ensemble, the lowest."""
         return min(one.params_in_use.vigilance for one in self._fitted().members)
 
     @property
@@ -155,9 +175,41 @@ class RawSamplesEstimator(BaseEstimator):
         with turn_of(self):
             self._publish(self._fitted().with_names(names))
 
-    @abstractmethod
     def _view(self, model: FittedModel) -> ModelView:
         """Return a view of a fitted model with the current prediction parameters."""
+        given = values_of(type(self), True)(self)
+        key = ("view", *given, *map(type, given))  # 1 is no True
+        try:
+            return model.get_or_compute(key, lambda: self._new_view(model))
+        except TypeError:  # a parameter that has no hash
+            return self._new_view(model)
+
+    def _new_view(self, model: FittedModel) -> ModelView:
+        """Return a fitted model with the parameters of predictions, which are checked."""
+        assert model.reader is not None
+        n_jobs = self._check("n_jobs")
+        members = tuple(
+            one.view(None if model.record is None else number, n_jobs) for number, one in enumerate(model.members)
+        )
+        return ModelView(
+            self._name,
+            members,
+            class_table=model.class_table,
+            reader=model.reader,
+            calibration=model.calibration,
+            **{"weigh_votes": None, **self._decisions(model, members)},
+        )
+
+    def _uses_evidence(self) -> bool:
+        """Return True if the mapping is evidence mapping."""
+        return False
+
+    def _decisions(self, model: FittedModel, members: tuple[MemberView, ...]) -> dict[str, Any]:
+        """Return the checked parameters by which a model decides, as arguments of `ModelView`."""
+        return {}
+
+    def _check_classes(self, class_table: ClassTable) -> None:
+        """Raise a ValueError where a parameter names classes that `fit` has no label of."""
 
     def __sslart_view__(self) -> ModelView:
         """Return the fitted model as everything that only reads it sees it."""
@@ -169,7 +221,7 @@ class RawSamplesEstimator(BaseEstimator):
 
     def _checked(self, before: FittedModel | None) -> Checked:
         """Return the parameters of learning, which are checked where one has been set since they were last checked."""
-        given = parameters_of(type(self))(self)
+        given = values_of(type(self), False)(self)
         checked = None if before is None else before.checked
         if (
             checked is not None
@@ -179,13 +231,14 @@ class RawSamplesEstimator(BaseEstimator):
             return checked
         return Checked(given, self._learning_params())
 
-    def _first_reader(self) -> SampleReader:
-        """Return a reader for the first samples, which gets to know their columns."""
-        return SampleReader(self._name)
-
-    def _read_first(self, reader: SampleReader, X: Any) -> Table:
-        """Return the first samples of a stream as a table."""
-        return as_known_texts(read_samples(reader, X, reset=True, first_decides=self.bounds is not None), lambda _: ())
+    def _read_further(self, before: FittedModel | None, X: Any) -> tuple[Attributes[str, Any], Table]:
+        """Return the column attributes and the samples of a `partial_fit`."""
+        if before is not None:
+            assert before.reader is not None
+            return before.columns, before.reader.read(X)
+        reader = SampleReader(self._name)
+        table = read_samples(reader, X, reset=True, first_decides=self.bounds is not None)
+        return known_columns(reader), as_known_texts(table, lambda _: ())
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return the fit of each sample to the model: the match of its best box, averaged over the members.
@@ -268,14 +321,17 @@ class RawSamplesEstimator(BaseEstimator):
         """Add columns to a fitted estimator, as if their values had been missing in all samples learnt so far.
 
         For streams in which features appear late. Samples must have come without feature names.
-
-        Parameters
-        ----------
-        is_category : sequence of bool
-            Whether each new column is categorical.
         """
         with turn_of(self):
-            self._publish(with_columns(self._name, self._fitted(), is_category, self.bounds))
+            model, members = self._fitted(), []
+            n_columns = model.n_features + len(is_category)
+            bounds = check_bounds(self._name, self.bounds, n_columns)
+            for one in model.members:
+                network = one.network.with_columns(is_category, bounds)
+                mapping = one.mapping.with_columns(network, len(is_category))
+                members.append(replace(one, network=network, mapping=mapping))
+            columns = {**model.columns, "n_features_in_": n_columns}
+            self._publish(replace(model, columns=columns, members=tuple(members), reader=None))
 
     @property
     def drift_(self) -> list[DriftEvent]:
@@ -300,9 +356,10 @@ class RawSamplesEstimator(BaseEstimator):
         if "_model" in vars(self):
             self._publish(self._model)
 
-    @abstractmethod
     def __sslart_check__(self) -> None:
         """Raise a ValueError where a parameter has a value that it cannot have, whatever the samples are."""
+        self._learning_params()
+        self._check_parameters(predicts=True)
 
     def __sslart_parts__(self) -> FittedModel:
         """Return the mergeable state of a fitted estimator, for `sslart.merge`."""
@@ -314,16 +371,7 @@ class RawSamplesEstimator(BaseEstimator):
     ) -> FittedModel:
         """Learn one part of a table, and return the model; evidence chooses no settings.
 
-        Parameters
-        ----------
-        columns : dict
-            What is known of the columns.
-        table : Table
-        labels : Labels
-        shared : Shared
-            What all parts have in common.
-        number : int
-            Of the part; it has part in random choices, with a `random_state` that must be a number.
+        `number`: of the part; random choices follow from it and `random_state`, which must be a number.
         """
 
     def __sslart_learns_later__(self) -> int:
@@ -336,10 +384,7 @@ class RawSamplesEstimator(BaseEstimator):
             self._publish(replace(model, reader=None, checked=None))
 
     def __sslart_state__(self, *, samples: bool = True) -> dict[str, Any]:
-        """Return the state that `sslart.save` writes in addition to the parameters: plain values and arrays.
-
-        `samples`: with samples that were learnt.
-        """
+        """Return the state that `sslart.save` writes beside the parameters, with learnt samples or without."""
         return self._state_of(self._fitted(), samples=samples, promises=False)
 
     @abstractmethod
@@ -354,152 +399,9 @@ class RawSamplesEstimator(BaseEstimator):
         """Restore the state that `__sslart_state__` of a fitted estimator returned, after checking it."""
 
 
-@cache
-def parameters_of(cls: type[Any]) -> Any:
-    """Return a function that returns the parameters of an estimator that learning follows, call by call."""
-    return operator.attrgetter(*(name for name in cls._get_param_names() if name not in {*OF_PREDICTIONS, "bounds"}))
-
-
-@cache
-def decisions_of(cls: type[Any]) -> Any:
-    """Return a function that returns the parameters of an estimator that predictions follow at once."""
-    names = [name for name in cls._get_param_names() if name in OF_PREDICTIONS]
-    return operator.attrgetter(*names, "__class__")  # of one name it would return no tuple
-
-
-def columns_state(model: FittedModel, *, samples: bool) -> dict[str, Any]:
-    """Return the columns of a model and the drift it has detected, as plain values."""
-    return {
-        "n_features_in": model.n_features,
-        "feature_names_in": model.names,
-        **({} if model.plan is NO_PLAN else {"column_plan": model.plan.to_state()}),
-        **({"drift": model.drift.to_state()} if samples and model.drift.n_samples else {}),
-    }
-
-
-def columns_of(state: dict[str, Any]) -> dict[str, Any]:
-    """Return the column attributes of a saved state, after checking it."""
-    n_features, names = saved_whole(state, "n_features_in", 1, MAX_COUNT), state["feature_names_in"]
-    columns: dict[str, Any] = {"n_features_in_": n_features}
-    if names is not None:
-        if type(names) is not list or len(names) != n_features or not all(isinstance(n, str) for n in names):
-            raise ValueError("the feature names of the model do not fit its features")
-        columns["feature_names_in_"] = np.array(names, dtype=object)
-    plan = ColumnPlan.from_state(state["column_plan"], n_features) if "column_plan" in state else NO_PLAN
-    return with_plan(columns, plan)
-
-
-def drift_of(state: dict[str, Any], n_columns: int) -> dict[str, Any]:
-    """Return the drift in a saved state as an argument of `FittedModel`."""
-    return {"drift": DriftMonitor.from_state(state["drift"], n_columns)} if "drift" in state else {}
-
-
-MIN_NODES = 2  # so that there is room for a new box after the others have been joined
-
-
 LATER = 2**32 - 1  # number of the samples that are learnt after all parts
 
 
 def random_of_part(seed: int, number: int) -> np.random.RandomState:
     """Return the random choices of one part of a table: other ones for each part, the same whenever it is learnt."""
     return np.random.RandomState([seed, number])
-
-
-class ARTEstimator(RawSamplesEstimator):
-    """Base of the estimators that are one network each."""
-
-    vigilance: float
-    max_nodes: int | None
-    choice: float
-    learning_rate: float
-    half_life: Any
-    bounds: Any
-    scaling: str
-    _scalings: tuple[str, ...] = SCALINGS
-    shuffle: bool
-    random_state: Any
-    n_jobs: int | None
-
-    def _learning_params(self) -> LearningParams:
-        """Return the checked parameters of learning, after checking the others too."""
-        return self._common_params()
-
-    def _checked_choice(self) -> float:
-        if isinstance(self.choice, int | float) and self.choice == 0:
-            raise ValueError(
-                f"choice of {self._name} must be above 0: at 0 all boxes that hold a sample tie, whatever their size, "
-                "and a box over the whole range has no choice value at all. For the limit α → 0, in which the smallest "
-                "of them wins, give a small number such as 1e-9."
-            )
-        return check_number(self._name, "choice", self.choice, 0, open_low=True)
-
-    def _common_params(self, match_tracking: float = 0.0, one_to_one: bool = False) -> LearningParams:
-        name = self._name
-        check_flag(name, "shuffle", self.shuffle)
-        check_jobs(name, self.n_jobs)
-        self._checked_scaling()
-        return LearningParams(
-            check_number(name, "vigilance", self.vigilance, 0, 1),
-            self._checked_choice(),
-            check_number(name, "learning_rate", self.learning_rate, 0, 1, open_low=True),
-            match_tracking,
-            one_to_one,
-            self._box_half_life(),
-            check_whole(name, "max_nodes", self.max_nodes, MIN_NODES, or_none=True),
-        )
-
-    def _box_half_life(self) -> float | None:
-        """Return after how many samples a sample of a stream counts half in the boxes; None: it always counts one."""
-        half_life = check_half_life(self._name, self.half_life)
-        assert not isinstance(half_life, str)
-        return half_life
-
-    def _checked_scaling(self) -> str:
-        return check_option(self._name, "scaling", self.scaling, self._scalings)
-
-    def _order(self, labels: Labels, random_state: Any) -> slice | IntArray:
-        """Return the order in which `fit` learns samples."""
-        return check_random_state(random_state).permutation(len(labels.known)) if self.shuffle else slice(None)
-
-    def _first_encoder(self, table: Table, shown: slice | IntArray = slice(None), *, stream: bool) -> Encoder:
-        """Return the encoder to start with; `shown`: the rows of the table, each as often as boxes learn it."""
-        scaling = self._checked_scaling()
-        return first_encoder(self._name, table, shown, bounds=self.bounds, scaling=scaling, stream=stream)
-
-    def __sslart_check__(self) -> None:
-        self._learning_params()
-
-    def _state_of(self, model: FittedModel, *, samples: bool, promises: bool) -> dict[str, Any]:
-        return {
-            **columns_state(model, samples=samples),
-            "network": model.network.to_state(),
-            "learnt_with": model.members[0].params.to_state(),
-            **state_of(model.calibration, [model.network], samples=samples),
-        }
-
-    def __sslart_restore__(self, state: dict[str, Any]) -> None:
-        self.__sslart_take__(self._restored(state))
-
-    def _restored(self, state: dict[str, Any]) -> FittedModel:
-        """Return the model of a saved state, after checking that it can be one."""
-        columns = columns_of(state)
-        n_columns = columns.get(ATTRIBUTE, NO_PLAN).n_columns(columns["n_features_in_"])
-        network, params = (
-            Network.from_state(state["network"], n_columns),
-            LearningParams.from_state(state["learnt_with"]),
-        )
-        calibration = calibration_of(state, [network])
-        member = FittedMember(network, ClassTable(), CountsMapping(), params, calibration)
-        return FittedModel(columns, (member,), member.class_table, calibration, **drift_of(state, n_columns))
-
-
-def with_columns(owner: str, model: FittedModel, is_category: Sequence[bool], bounds: Any) -> FittedModel:
-    """Return a model with further columns, as if their values had been missing in all samples learnt so far."""
-    n_columns = model.n_features + len(is_category)
-    members = []
-    for one in model.members:
-        network = one.network.with_columns(is_category, check_bounds(owner, bounds, n_columns))
-        mapping = one.mapping.with_columns(network, len(is_category))
-        members.append(replace(one, network=network, mapping=mapping))
-    columns = {**model.columns, "n_features_in_": n_columns}
-    return replace(model, columns=columns, members=tuple(members), reader=None)

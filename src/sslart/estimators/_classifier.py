@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, overload
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +23,17 @@ from sslart._data.labels import (
     read_stream_labels,
     with_groups_and_weights,
 )
-from sslart._data.samples import Table, known_columns
+from sslart._data.samples import Table
 from sslart._mapping.conformal import no_promise
-from sslart._mapping.decision_rules import ErrorLevels, check_max_error, cost_matrix, error_levels
-from sslart._mapping.model_view import ModelView, view_of
+from sslart._mapping.decision_rules import cost_matrix, error_levels
+from sslart._mapping.model_view import MemberView, ModelView, view_of
 from sslart._mapping.summary import ModelSummary, summarise
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
-from sslart._utils.validation import check_flag, check_number, check_whole
-from sslart.estimators._base import RawSamplesEstimator, decisions_of
-from sslart.estimators._fitted import FittedModel, available
+from sslart._utils.validation import check_flag, check_number
+from sslart.estimators._base import RawSamplesEstimator
+from sslart.estimators._fitted import Checked, FittedModel, available, turn_of
+from sslart.estimators._learning import winner_of_row
+from sslart.estimators._parameters import EVIDENCE, values_of
 
 if TYPE_CHECKING:
     from sslart.explain import Counterfactuals, Explanation, FeatureContributions, FeatureImportances
@@ -41,18 +43,14 @@ if TYPE_CHECKING:
 class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
     """A classifier that may leave a sample without a class, and learns from labels with gaps."""
 
-    bounds: Any
-    n_jobs: int | None
     search_depth: int | None = None
     abstain_below: float | None = None
+    max_error: float | dict[Any, float] | None = None
     decision_costs: Any = None
 
     @property
     def counts_(self) -> CountArray:
-        """Number of labelled samples of each class learnt by each box, (n_nodes, n_classes), in `classes_` order.
-
-        Fractions where they fade.
-        """
+        """F^OtM: number of samples of each class learnt by each box, (n_nodes, n_classes); fractions if they fade."""
         members = self._fitted().members
         return np.concatenate([one.class_table.by_class(one.network.nodes.counts) for one in members])
 
@@ -96,35 +94,20 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         """The classes, sorted."""
         return self._fitted().class_table.classes.copy()
 
-    def _view(self, model: FittedModel) -> ModelView:
-        given = decisions_of(type(self))(self)
-        key = ("view", *given, *map(type, given))  # 1 is no True
-        try:
-            return model.get_or_compute(key, lambda: self._new_view(model))
-        except TypeError:  # a parameter that has no hash
-            return self._new_view(model)
+    def _check_classes(self, class_table: ClassTable) -> None:
+        cost_matrix(self._name, self.decision_costs, class_table.classes)
 
-    @abstractmethod
-    def _new_view(self, model: FittedModel) -> ModelView:
-        """Return a fitted model with the parameters of predictions, which are checked."""
-
-    def _min_probability(self) -> float | None:
-        if self.abstain_below is None:
-            return None
-        return check_number(self._name, "abstain_below", self.abstain_below, 0, 1)
-
-    def _cost_matrix(self, class_table: ClassTable, counts: Callable[[], CountArray]) -> FloatArray | None:
-        return cost_matrix(self._name, self.decision_costs, class_table.classes, counts)
-
-    def _check_max_error(self, classes: NDArray[Any] | None = None) -> None:
-        """Raise a ValueError where `max_error` cannot be one; of classes that are known, also where it names others."""
-
-    def _error_levels(self, class_table: ClassTable) -> ErrorLevels | None:
-        return None
-
-    def _search_depth(self) -> int:
-        depth = check_whole(self._name, "search_depth", self.search_depth, or_none=True)
-        return NO_LIMIT if depth is None else depth
+    def _decisions(self, model: FittedModel, members: tuple[MemberView, ...]) -> dict[str, Any]:
+        classes = model.class_table.classes
+        depth = self._check("search_depth")
+        return {
+            "search_depth": NO_LIMIT if depth is None else depth,
+            "abstain_below": self._check("abstain_below"),
+            "decision_costs": cost_matrix(
+                self._name, self.decision_costs, classes, lambda: sum(member.counts.sum(axis=0) for member in members)
+            ),
+            "max_error": error_levels(self._name, self.max_error, classes),
+        }
 
     def _read_stream(
         self,
@@ -136,15 +119,58 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         sample_weight: Any = None,
     ) -> tuple[Mapping[str, Any], Table, Labels, Labels | None]:
         """Return the column attributes, samples, labels, and announced classes of a `partial_fit`."""
-        if before is None:
-            reader = self._first_reader()
-            table, known = self._read_first(reader, X), ClassTable()
-            columns: Mapping[str, Any] = known_columns(reader)
-        else:
-            assert before.reader is not None
-            table, known, columns = before.reader.read(X), before.class_table, before.columns
+        columns, table = self._read_further(before, X)
+        known = ClassTable() if before is None else before.class_table
         labels, declared = read_stream_labels(table, y, classes, known)
         return columns, *with_groups_and_weights(table, labels, groups, sample_weight), declared
+
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, *, groups: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn further labelled and unlabelled samples, in the given order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Raw features; NaN where a value is missing.
+        y : array-like of shape (n_samples,), default=None
+            Classes; -1, None or NaN where unlabelled. None: all unlabelled. New classes may appear at any time.
+        classes : array-like, default=None
+            Classes to expect, so that `predict_proba` has a column for each from the start.
+        groups, sample_weight : array-like of shape (n_samples,), default=None
+            As in `fit`. A group may come in several calls.
+        """
+        with turn_of(self):
+            before: FittedModel | None = vars(self).get("_model")
+            checked, model = self._checked(before), None
+            if before is not None and classes is None and groups is None and sample_weight is None:
+                model = self._after_row(before, X, y, checked)
+            if model is None:
+                columns, table, labels, declared = self._read_stream(before, X, y, classes, groups, sample_weight)
+                self._check_weights(labels)
+                model = self._after_table(before, columns, table, labels, declared, checked)
+            self._publish(model, before)
+        return self
+
+    def _after_row(self, before: FittedModel, X: Any, y: Any, checked: Checked) -> FittedModel | None:
+        """Return the model after one row; None where that has to be learnt as others are."""
+        return None
+
+    @abstractmethod
+    def _after_table(
+        self,
+        before: FittedModel | None,
+        columns: Mapping[str, Any],
+        table: Table,
+        labels: Labels,
+        declared: Labels | None,
+        checked: Checked,
+    ) -> FittedModel:
+        """Return the model after the samples of a stream; `declared`: classes that were announced."""
+
+    @abstractmethod
+    def _check_weights(self, labels: Labels) -> None:
+        """Raise a ValueError where samples have weights that the mapping cannot take."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each sample.
@@ -158,7 +184,12 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         array of shape (n_samples,)
             Classes. Where the model abstains: -1 for integer classes, None for others.
         """
-        view = self.__sslart_view__()
+        model, given = self._fitted(), values_of(type(self), True)(self)
+        if all(one is None for one in given[:-1]):  # the last is the class of the estimator
+            winner = winner_of_row(model, X)
+            if winner is not None:
+                return model.class_table.classes[winner : winner + 1].copy()
+        view = self._view(model)
         return view.labels_of(view.predict(view.read(X)).indices)
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -424,22 +455,17 @@ def _shown_labels(view: ModelView, labels: IntArray) -> NDArray[Any]:
 class GuaranteedClassifier(AbstainingClassifier):
     """A classifier that can guarantee its error rate if it stores its labelled samples."""
 
-    max_error: float | dict[Any, float] | None = None
-
-    @abstractmethod
     def _uses_evidence(self) -> bool:
-        """Return True if the mapping is evidence mapping."""
+        return bool(self._check("mapping") == EVIDENCE)
 
-    def _check_max_error(self, classes: NDArray[Any] | None = None) -> None:
-        """Raise a ValueError where `max_error` cannot be one; of classes that are known, also where it names others."""
-        check_max_error(self._name, self.max_error)
-        if self.max_error is not None and not self._uses_evidence():
+    def _check_parameters(self, *, predicts: bool) -> None:
+        super()._check_parameters(predicts=predicts)
+        if predicts and self.max_error is not None and not self._uses_evidence():
             raise ValueError(no_promise(self._name))
-        if classes is not None:
-            error_levels(self._name, self.max_error, classes)
 
-    def _error_levels(self, class_table: ClassTable) -> ErrorLevels | None:
-        return error_levels(self._name, self.max_error, class_table.classes)
+    def _check_classes(self, class_table: ClassTable) -> None:
+        super()._check_classes(class_table)
+        error_levels(self._name, self.max_error, class_table.classes)
 
     def predict_set(self, X: Any, coverage: float = 0.9, per_class: bool = False) -> BoolArray:
         """Return for each sample a set of classes that contains the true one with a stated probability.

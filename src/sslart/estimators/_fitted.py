@@ -22,8 +22,10 @@ from sslart._drift.monitor import NO_DRIFT, DriftMonitor
 from sslart._mapping.base import Mapping
 from sslart._mapping.ensemble_votes import VotingRecord
 from sslart._mapping.mergeable_state import LabelledRows, MeasuredSamples
+from sslart._mapping.model_view import MemberView
 from sslart._utils.arrays import IntArray
 from sslart._utils.cache import Cache
+from sslart._utils.validation import MAX_COUNT, saved_whole
 
 LOCK = "_turn"  # the attribute of an estimator; copies and pickles have their own
 
@@ -69,32 +71,23 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, eq=False)
 class FittedMember:
-    """One network with its mapping: a member of an ensemble, or a model by itself.
-
-    Attributes
-    ----------
-    network : Network
-    class_table : ClassTable
-    mapping : Mapping
-    params : LearningParams
-        Those it has learnt with.
-    calibration : NoveltyCalibration or None
-        Of this network alone.
-    seed : int or None
-        The `random_state` of a member of an ensemble.
-    """
+    """One network with its mapping: a member of an ensemble, or a model by itself."""
 
     network: Network
     class_table: ClassTable
     mapping: Mapping
-    params: LearningParams
-    calibration: NoveltyCalibration | None
-    seed: int | None = None
+    params: LearningParams  # those it has learnt with
+    calibration: NoveltyCalibration | None  # of this network alone
+    seed: int | None = None  # the `random_state` of a member of an ensemble
 
     @property
     def params_in_use(self) -> LearningParams:
         """The parameters that the next sample is learnt with, and that samples are predicted with."""
         return self.params.lowered_to(self.network.nodes.vigilance)
+
+    def view(self, number: int | None, n_jobs: int | None) -> MemberView:
+        """Return the member as everything that only reads it sees it; `number`: in an ensemble."""
+        return MemberView(number, self.network, self.class_table, self.params_in_use, self.mapping, n_jobs)
 
     def state(self) -> list[Any]:
         """Return all of it as plain values and arrays."""
@@ -111,43 +104,20 @@ class Checked(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """All that an estimator has learnt. Immutable: whoever has it may read it at any time, in any thread.
+    """All that an estimator has learnt. Immutable: whoever has it may read it at any time, in any thread."""
 
-    Attributes
-    ----------
-    columns : mapping from str to object
-        The attributes in which a reader of samples keeps what it knows of its columns.
-    members : tuple of FittedMember
-        None of a part of a table that has labelled samples alone, which are learnt later.
-    class_table : ClassTable
-    calibration : NoveltyCalibration or None
-        Of all members together; None where nothing is left of what it was measured by.
-    record : VotingRecord or None
-        Of an ensemble.
-    drift : DriftMonitor
-    labels : array of int or None
-        Of `FuzzyART`: the box of each sample of the last call that learnt.
-    measured : MeasuredSamples or None
-        Of a part of a table, until all parts are one: then the boxes of other parts can fit these samples too.
-    labelled : LabelledRows or None
-        Of a part of a table: samples that are not learnt yet.
-    checked : Checked or None
-        None: parameters are checked before the next sample is learnt.
-    reader : SampleReader or None
-        Reads samples as those learnt were read; None until an estimator publishes the model.
-    """
-
-    columns: Attributes[str, Any]
-    members: tuple[FittedMember, ...]
+    columns: Attributes[str, Any]  # the attributes in which a reader of samples keeps what it knows of its columns
+    members: tuple[FittedMember, ...]  # none in a part of a table whose samples are all learnt later
     class_table: ClassTable
-    calibration: NoveltyCalibration | None
-    record: VotingRecord | None = None
+    calibration: NoveltyCalibration | None  # of all members; None where nothing is left that it was measured by
+    record: VotingRecord | None = None  # of an ensemble
     drift: DriftMonitor = NO_DRIFT
-    labels: IntArray | None = None
+    labels: IntArray | None = None  # of `FuzzyART`: the box of each sample of the last call that learnt
+    # of a part of a table: samples that the boxes of other parts can fit too, and labelled ones that are learnt later
     measured: MeasuredSamples | None = None
     labelled: LabelledRows | None = None
-    checked: Checked | None = None
-    reader: SampleReader | None = None
+    checked: Checked | None = None  # None: parameters are checked before the next sample is learnt
+    reader: SampleReader | None = None  # reads samples as those learnt were read; set where the model is published
     _made: Cache = field(default_factory=Cache, repr=False)
 
     def get_or_compute(self, key: Any, make: Callable[[], Made]) -> Made:
@@ -246,3 +216,37 @@ def take_day_first(estimator: Any, names: Sequence[str]) -> None:
     if names:
         places = tuple(place for place, name in enumerate(estimator.feature_names_in_) if name in names)
         estimator.__sslart_with_plan__(replace(plan_of(estimator), day_first=places))
+
+
+def state_of(model: FittedModel, *, samples: bool) -> dict[str, Any]:
+    """Return the columns of a model and the drift it has detected, as plain values."""
+    return {
+        "n_features_in": model.n_features,
+        "feature_names_in": model.names,
+        **({} if model.plan is NO_PLAN else {"column_plan": model.plan.to_state()}),
+        **({"drift": model.drift.to_state()} if samples and model.drift.n_samples else {}),
+    }
+
+
+def novelty_state(model: FittedModel, *, samples: bool) -> dict[str, Any]:
+    """Return the calibration of a model as plain values, with keys of its samples or without."""
+    assert model.calibration is not None
+    networks = [one.network for one in model.members]
+    return {"novelty": (model.calibration if samples else model.calibration.without_samples(networks)).to_state()}
+
+
+def columns_of(state: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """Return the column attributes of a saved state, after checking it, and how many columns the plan makes of them."""
+    n_features, names = saved_whole(state, "n_features_in", 1, MAX_COUNT), state["feature_names_in"]
+    columns: dict[str, Any] = {"n_features_in_": n_features}
+    if names is not None:
+        if type(names) is not list or len(names) != n_features or not all(isinstance(n, str) for n in names):
+            raise ValueError("the feature names of the model do not fit its features")
+        columns["feature_names_in_"] = np.array(names, dtype=object)
+    plan = ColumnPlan.from_state(state["column_plan"], n_features) if "column_plan" in state else NO_PLAN
+    return with_plan(columns, plan), plan.n_columns(n_features)
+
+
+def drift_of(state: dict[str, Any], n_columns: int) -> DriftMonitor:
+    """Return the drift in a saved state."""
+    return DriftMonitor.from_state(state["drift"], n_columns) if "drift" in state else NO_DRIFT

@@ -2,86 +2,252 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping as Attributes
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin
+from sklearn.utils import check_random_state
 
-from sslart._art.learning import LearningParams
+from sslart._art.boxes import NO_LIMIT
+from sslart._art.learning import LearningParams, LearnResult
 from sslart._art.network import Network
-from sslart._art.novelty import NoveltyCalibration
+from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
 from sslart._data.encoder import Encoder
-from sslart._data.labels import UNLABELLED, ClassTable, Labels
+from sslart._data.labels import UNLABELLED, ClassTable, Labels, Presentations
 from sslart._data.outliers import warn_of_outliers
-from sslart._data.samples import Table, known_columns, read_samples
+from sslart._data.samples import SampleReader, Table, known_columns, read_samples
+from sslart._data.scaling import first_encoder
 from sslart._drift.monitor import NO_DRIFT, Measurements
-from sslart._mapping.base import CountsMapping
+from sslart._mapping.base import CountsMapping, Effort, Mapping
 from sslart._mapping.mergeable_state import Shared
-from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import IntArray
-from sslart._utils.validation import check_jobs
-from sslart.estimators._base import ARTEstimator, random_of_part
-from sslart.estimators._fitted import FittedMember, FittedModel, turn_of
+from sslart._utils.validation import check_half_life
+from sslart.estimators._base import RawSamplesEstimator, random_of_part
+from sslart.estimators._fitted import (
+    Checked,
+    FittedMember,
+    FittedModel,
+    columns_of,
+    drift_of,
+    novelty_state,
+    state_of,
+    turn_of,
+)
 from sslart.estimators._learning import FitMeter, after_row, calibration_after, drift_after, settled
+from sslart.estimators._parameters import documented
 
 
+class ARTEstimator(RawSamplesEstimator):
+    """Base of the estimators that are one network each."""
+
+    match_tracking = 0.0
+    _has_classes = False
+
+    def _one_to_one(self) -> bool:
+        """Return True if a box serves one class only."""
+        return False
+
+    def _new_mapping(self) -> Mapping:
+        """Return the mapping of a model that has learnt nothing yet."""
+        return CountsMapping(self._one_to_one())
+
+    def _mapping_to_update(self, before: FittedModel) -> Mapping:
+        """Return the mapping that continues learning after a parameter has been set."""
+        return before.mapping
+
+    def _learning_params(self) -> LearningParams:
+        self._check_parameters(predicts=False)
+        self._check("n_jobs")
+        half_life = self._checked_half_life()
+        return LearningParams(
+            self._check("vigilance"),
+            self._check("choice"),
+            self._check("learning_rate"),
+            self._check("match_tracking"),
+            self._one_to_one(),
+            None if isinstance(half_life, str) else half_life,
+            self._check("max_nodes"),
+        )
+
+    def _checked_half_life(self) -> float | str | None:
+        return check_half_life(self._name, self.half_life, allow_auto=self._uses_evidence())
+
+    def _order(self, labels: Labels, random_state: Any) -> slice | IntArray:
+        """Return the order in which `fit` learns samples."""
+        return check_random_state(random_state).permutation(len(labels.known)) if self.shuffle else slice(None)
+
+    def _first_encoder(self, table: Table, shown: slice | IntArray = slice(None), *, stream: bool) -> Encoder:
+        """Return the encoder to start with; `shown`: the rows of the table, each as often as boxes learn it."""
+        return first_encoder(
+            self._name, table, shown, bounds=self.bounds, scaling=self._check("scaling"), stream=stream
+        )
+
+    def _fit_table(
+        self,
+        columns: Attributes[str, Any],
+        table: Table,
+        labels: Labels,
+        order: slice | IntArray,
+        stop: Any = None,
+        shared: Shared | None = None,
+    ) -> tuple[FittedModel, Measured | LeftOut | None]:
+        """Return a model that has learnt a table afresh, and how well its samples fitted.
+
+        The order has the unlabelled samples before the labelled ones. Of a part of a table, `shared` is common to all
+        parts; no settings are chosen then.
+        """
+        self._check_parameters(predicts=True)
+        params, mapping = self._learning_params(), self._new_mapping()
+        if shared is None:
+            encoder = self._first_encoder(table, Presentations(labels.presentations).rows, stream=False)
+            shared, choose = Shared(encoder, ClassTable().learning(labels[order])), Effort.CAREFUL
+        else:
+            choose = Effort.NONE
+        class_table = shared.class_table
+        self._check_classes(class_table)
+        mapping.check_classes(self._name, class_table)
+        codes = class_table.codes(labels)
+        shown = Presentations(labels[order].presentations)
+        in_order, groups = table[order][shown.rows], labels[order][shown.rows].groups
+        network, learnt = Network(shared.encoder).learned(
+            in_order, codes[order][shown.rows], len(class_table.seen), replace(params, half_life=None), stop=stop
+        )
+        measured = FitMeter(in_order, None, afresh=True, groups=groups).measured(network, learnt, params)
+        mapping = mapping.learned(
+            network, class_table, table, codes, labels, choose=choose, is_last=True, in_order=False
+        )
+        calibration = calibration_after(None, [measured])
+        member = FittedMember(network, class_table, mapping, params, calibration)
+        model = FittedModel(columns, (member,), class_table, calibration, labels=self._boxes_of(learnt, order))
+        return model, measured
+
+    def _partial_fit_table(
+        self,
+        before: FittedModel | None,
+        columns: Attributes[str, Any],
+        table: Table,
+        labels: Labels,
+        declared: Labels | None,
+        order: slice | IntArray = slice(None),
+        *,
+        checked: Checked,
+        is_member: bool = False,
+        stop: Any = None,
+    ) -> tuple[FittedModel, LearnResult, Measured | LeftOut | None]:
+        """Learn a table in the given order; return the new model, the result per sample, and the measured fits.
+
+        A member of an ensemble predicts labelled samples as `predict` does before it learns them; others predict them
+        by the box that takes them, where that has a label and the mapping has no prediction, and watch for drift.
+        """
+        params = checked.params
+        if before is None:
+            self._check_parameters(predicts=True)
+            mapping, drift, class_table = self._new_mapping(), NO_DRIFT, ClassTable()
+            network = Network(self._first_encoder(table, Presentations(labels.presentations).rows, stream=True))
+            calibration: NoveltyCalibration | None = NoveltyCalibration.of_stream()
+        else:
+            mapping = before.mapping if checked is before.checked else self._mapping_to_update(before)
+            drift, class_table, calibration = before.drift, before.class_table, before.calibration
+            network = before.network
+        table, labels = table[order], labels[order]
+        after = (class_table if declared is None else class_table.declaring(declared)).learning(labels)
+        codes = after.codes(labels)
+        calibration = settled(calibration, params.half_life)
+        shown = Presentations(labels.presentations)
+        shown_table, shown_codes = table[shown.rows], codes[shown.rows]
+        groups = labels[shown.rows].groups
+        meter = FitMeter(shown_table, calibration, afresh=before is None and self.bounds is None, groups=groups)
+        results, predicted = [], list[tuple[slice, IntArray]]()
+        n_seen, end = len(class_table.seen), 0
+        while end < len(codes):
+            segment, choose = mapping.segment(codes[end:], n_seen)
+            rows = slice(end, end + segment.stop)
+            end = rows.stop
+            if n_seen < len(after.seen):
+                n_seen = max(n_seen, int(codes[rows].max(initial=UNLABELLED)) + 1)
+            known = after.first(n_seen)
+            own = shown.of(rows)
+            network, result = network.learned(
+                shown_table[own],
+                shown_codes[own],
+                n_seen,
+                params,
+                predict_depth=NO_LIMIT if self._has_classes else None,
+                predict_by_first=not is_member,
+                measured=meter.wanted(own),
+                stop=stop,
+            )
+            results.append(result)
+            mapping = mapping.learned(
+                network, known, table[rows], codes[rows], labels[rows], choose=choose, is_last=end == len(codes)
+            )
+            if mapping.predicted is not None:
+                predicted.append((rows, mapping.predicted))
+        learnt = LearnResult.joined(results)
+        measured = meter.measured(network, learnt, params)
+        calibration = calibration_after(calibration, [measured])
+        learnt = learnt.of(shown.first)
+        member = FittedMember(network, after, mapping, params, calibration)
+        boxes = self._boxes_of(learnt, order)
+        model = FittedModel(columns, (member,), after, calibration, labels=boxes, checked=checked)
+        if not is_member:
+            model = model.with_reader(self._name, before)
+            assert model.reader is not None
+            found = Measurements.of(learnt, params.vigilance, codes if self._has_classes else None, predicted)
+            model = replace(model, drift=drift_after(drift, table, found, model.reader, after.seen))
+        return model, learnt, measured
+
+    def _boxes_of(self, learnt: LearnResult, order: slice | IntArray) -> IntArray | None:
+        """Return the box of each sample, as a model without classes keeps it, given the order of learning."""
+        if self._has_classes:
+            return None
+        boxes = np.empty(len(learnt.nodes), dtype=np.int64)
+        boxes[order] = learnt.nodes
+        return boxes
+
+    def __sslart_part__(
+        self, columns: dict[str, Any], table: Table, labels: Labels, shared: Shared, number: int
+    ) -> FittedModel:
+        order = self._order(labels, random_of_part(self.random_state, number))
+        return replace(self._fit_table(columns, table, labels, order, shared=shared)[0], labels=None)
+
+    def _state_of(self, model: FittedModel, *, samples: bool, promises: bool) -> dict[str, Any]:
+        return {
+            **state_of(model, samples=samples),
+            "network": model.network.to_state(),
+            "learnt_with": model.members[0].params.to_state(),
+            **novelty_state(model, samples=samples),
+        }
+
+    def __sslart_restore__(self, state: dict[str, Any]) -> None:
+        self.__sslart_take__(self._restored(state))
+
+    def _restored(self, state: dict[str, Any]) -> FittedModel:
+        """Return the model of a saved state, after checking that it can be one."""
+        columns, n_columns = columns_of(state)
+        network = Network.from_state(state["network"], n_columns)
+        params = LearningParams.from_state(state["learnt_with"])
+        calibration = NoveltyCalibration.from_state(state["novelty"], [network])
+        class_table = self._restored_classes(state, network)
+        mapping = self._restored_mapping(state, network, class_table, params)
+        member = FittedMember(network, class_table, mapping, params, calibration)
+        return FittedModel(columns, (member,), class_table, calibration, drift=drift_of(state, n_columns))
+
+    def _restored_classes(self, state: dict[str, Any], network: Network) -> ClassTable:
+        return ClassTable()
+
+    def _restored_mapping(
+        self, state: dict[str, Any], network: Network, class_table: ClassTable, params: LearningParams
+    ) -> Mapping:
+        """Return the mapping of a saved state, after checking that it can be one."""
+        return self._new_mapping()
+
+
+@documented
 class FuzzyART(ClusterMixin, ARTEstimator):
     """Fuzzy ART: clusters samples into boxes in one pass, online, with no number of clusters to set.
-
-    Parameters
-    ----------
-    vigilance : float, default=0.75
-        ρ in [0, 1]: how alike the samples of one box must be. Higher makes more and smaller boxes.
-    max_nodes : int or None, default=None
-        The most boxes that there may be, from 2 up. Where there is no room for a new box, those that lie closest
-        together are joined, and vigilance is lowered by as much as that takes: see `vigilance_`. None: no limit.
-    choice : float, default=1e-3
-        α > 0: prefers larger boxes as it grows.
-    learning_rate : float, default=1.0
-        β in (0, 1]: how far a box moves towards a sample; 1 grows it to hold the sample at once.
-    half_life : float or None, default=None
-        In `partial_fit`, after how many further samples a sample counts half, from 1 up: supports and counts decrease
-        with age, and boxes that no sample has reached for long are dropped. `fit` forgets nothing. None: nothing is
-        forgotten.
-    bounds : (lower, upper), default=None
-        Range of the features where it is known in advance; two numbers, or two sequences with one per feature.
-        None takes the range of the data of the first call. Values outside widen it.
-    scaling : {"range", "rank"}, default="range"
-        How numeric features are scaled to [0, 1]: by their range, as in the paper, or by the rank of a value among
-        those of the first call, for features of which most values lie close together and a few far away.
-    shuffle : bool, default=False
-        Whether `fit` takes the samples in a random order instead of the given one.
-    random_state : int, RandomState instance or None, default=None
-        Seeds that order.
-    n_jobs : int or None, default=None
-        How many threads predictions are made in; None is 1, -1 all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    labels_ : array of shape (n_samples,)
-        Node that learnt each sample of the last `fit` or `partial_fit`; -1 where it was dropped since, by `half_life`.
-    n_nodes_ : int
-        Number of prototype nodes.
-    vigilance_ : float
-        The vigilance in use: lower than `vigilance` where boxes have been joined because of `max_nodes`.
-    lower_, upper_ : arrays of shape (n_nodes, n_coded_features)
-        The boxes in the user's units.
-    support_ : array of shape (n_nodes,)
-        Samples learnt by each node.
-    novelty_threshold_ : float
-        A sample whose `score_samples` is lower is novel: of samples like those learnt, at most 5 in 100 are.
-    drift_ : list of DriftEvent
-        The drifts that `partial_fit` has found in a stream since the last `fit`.
-    scaling_ : list of str
-        How each feature is scaled: "range", "rank", or "category" where it is not a number.
-    coded_feature_names_ : list of str
-        Names of the columns of `lower_` and `upper_`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     Examples
     --------
@@ -112,16 +278,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.vigilance = vigilance
-        self.max_nodes = max_nodes
-        self.choice = choice
-        self.learning_rate = learning_rate
-        self.half_life = half_life
-        self.bounds = bounds
-        self.scaling = scaling
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        self._set(locals())
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the samples afresh.
@@ -133,32 +290,14 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         y : ignored
         """
         with turn_of(self):
-            checked, reader = self._checked(None), self._first_reader()
+            checked, reader = self._checked(None), SampleReader(self._name)
             table = read_samples(reader, X, reset=True, leave_out=True)
             warn_of_outliers(table, table, self.scaling)
-            order = self._order(Labels.none(len(table)), self.random_state)
-            encoder = self._first_encoder(table, stream=False)
-            self._publish(replace(self._fit_table(known_columns(reader), table, order, encoder), checked=checked))
+            labels = Labels.none(len(table))
+            order = self._order(labels, self.random_state)
+            model, _ = self._fit_table(known_columns(reader), table, labels, order)
+            self._publish(replace(model, checked=checked))
         return self
-
-    def _fit_table(
-        self, columns: dict[str, Any], table: Table, order: slice | IntArray, encoder: Encoder
-    ) -> FittedModel:
-        """Learn a table afresh."""
-        params = self._learning_params()
-        meter = FitMeter(table[order], None, afresh=True)
-        targets = np.full(len(table), UNLABELLED)
-        network, learnt = Network(encoder).learned(table[order], targets, 0, replace(params, half_life=None))
-        labels = np.empty(len(table), dtype=np.int64)
-        labels[order] = learnt.nodes
-        calibration = calibration_after(None, [meter.measured(network, learnt, params)])
-        return model_of(columns, network, params, calibration, labels=labels)
-
-    def __sslart_part__(
-        self, columns: dict[str, Any], table: Table, labels: Labels, shared: Shared, number: int
-    ) -> FittedModel:
-        order = self._order(labels, random_of_part(self.random_state, number))
-        return replace(self._fit_table(columns, table, order, shared.encoder), labels=None)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn further samples, in the given order.
@@ -172,37 +311,17 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         with turn_of(self):
             before: FittedModel | None = vars(self).get("_model")
             checked = self._checked(before)
-            params = checked.params
             model = None if before is None else after_row(before, X, checked)
-            if model is not None:
-                self._publish(model, before)
-                return self
-            if before is None:
-                reader = self._first_reader()
-                table = self._read_first(reader, X)
-                columns: Mapping[str, Any] = known_columns(reader)
-                network, drift = Network(self._first_encoder(table, stream=True)), NO_DRIFT
-                calibration = settled(NoveltyCalibration.of_stream(), params.half_life)
-                meter = FitMeter(table, calibration, afresh=self.bounds is None)
-            else:
-                assert before.reader is not None
-                table = before.reader.read(X)
-                columns, network, drift = before.columns, before.network, before.drift
-                calibration = settled(before.calibration, params.half_life)
-                meter = FitMeter(table, calibration, afresh=False)
-            targets = np.full(len(table), UNLABELLED)
-            network, learnt = network.learned(table, targets, 0, params, measured=meter.wanted())
-            calibration = calibration_after(calibration, [meter.measured(network, learnt, params)])
-            model = model_of(columns, network, params, calibration, labels=learnt.nodes, checked=checked)
-            model = model.with_reader(self._name, before)
-            assert model.reader is not None
-            drift = drift_after(drift, table, Measurements.of(learnt, params.vigilance), model.reader, ())
-            self._publish(replace(model, drift=drift), before)
+            if model is None:
+                columns, table = self._read_further(before, X)
+                labels = Labels.none(len(table))
+                model, _, _ = self._partial_fit_table(before, columns, table, labels, None, checked=checked)
+            self._publish(model, before)
         return self
 
     @property
     def labels_(self) -> IntArray:
-        """Box of each sample of the last call that learnt; -1 where it was dropped since."""
+        """Box of each sample of the last call that learnt; -1 where it was dropped since, by `half_life`."""
         labels = self._fitted().labels
         if labels is None:
             raise AttributeError("A model that was loaded or merged has no labels_: they belong to the samples learnt.")
@@ -222,25 +341,3 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         view = self.__sslart_view__()
         table, member = view.read(X), view.members[0]
         return member.network.rank(table, member.params.choice, n_jobs=member.n_jobs)[0][:, 0]
-
-    def _view(self, model: FittedModel) -> ModelView:
-        n_jobs = check_jobs(self._name, self.n_jobs)
-        return model.get_or_compute(("view", n_jobs), lambda: self._new_view(model, n_jobs))
-
-    def _new_view(self, model: FittedModel, n_jobs: int | None) -> ModelView:
-        assert model.reader is not None
-        one = model.members[0]
-        member = MemberView(None, one.network, one.class_table, one.params_in_use, one.mapping, n_jobs)
-        return ModelView(self._name, (member,), None, model.class_table, model.reader, calibration=model.calibration)
-
-
-def model_of(
-    columns: Mapping[str, Any],
-    network: Network,
-    params: LearningParams,
-    calibration: NoveltyCalibration | None,
-    **more: Any,
-) -> FittedModel:
-    """Return a model without classes."""
-    member = FittedMember(network, ClassTable(), CountsMapping(), params, calibration)
-    return FittedModel(columns, (member,), member.class_table, calibration, **more)

@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from sslart._art.backend import row_keys
+from sslart._art.backend import encode, row_keys
 from sslart._art.jackknife import left_out_fits
 from sslart._art.learning import LearningParams, LearnResult
 from sslart._art.network import Network
 from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
+from sslart._data.columns import NO_PLAN
 from sslart._data.labels import UNLABELLED, ClassTable
 from sslart._data.samples import SampleReader, Table
 from sslart._drift.monitor import TINY, DriftMonitor, Measurements, StreamNames
 from sslart._mapping.base import Mapping
+from sslart._mapping.model_view import clear_winner
 from sslart._utils.arrays import BoolArray, IntArray, KeyArray
 from sslart._utils.cache import Cache, changed
 from sslart.estimators._fitted import Checked, FittedModel
 
 
 class FitMeter:
-    """Measures how well the samples of one call fit before they are learnt.
+    """Measures how well the samples of one call, in the order of learning, fit before they are learnt.
 
-    Parameters
-    ----------
-    table : Table
-        The samples, in the order in which they are learnt.
-    calibration : NoveltyCalibration or None
-        Decides which samples are measured; None: none is.
-    afresh : bool
-        Whether nothing was learnt before and the range is that of these samples: then they are left out in turn, after
-        all of them have been learnt.
-    groups : array of int of length n_samples, or None
-        Samples of one group are left out together; 0 for a sample without one.
+    `calibration` decides which samples are measured; None: none is. `afresh`: nothing was learnt before and the range
+    is that of these samples: then they are left out in turn, after all of them have been learnt, those of one of the
+    `groups` together (0: of none).
     """
 
     def __init__(
@@ -83,17 +78,6 @@ def settled(calibration: NoveltyCalibration | None, half_life: float | None) -> 
     return calibration.fading(half_life)
 
 
-def calibration_of(state: dict[str, Any], networks: list[Network]) -> NoveltyCalibration:
-    """Return the calibration in the state of an estimator."""
-    return NoveltyCalibration.from_state(state["novelty"], networks)
-
-
-def state_of(calibration: NoveltyCalibration | None, networks: list[Network], *, samples: bool) -> dict[str, Any]:
-    """Return the calibration as part of the state of an estimator, with keys of its samples or without."""
-    assert calibration is not None
-    return {"novelty": (calibration if samples else calibration.without_samples(networks)).to_state()}
-
-
 NO_CODE = np.array([UNLABELLED])
 NOT_PLAIN = object()
 
@@ -108,18 +92,9 @@ def after_row(
 ) -> FittedModel | None:
     """Return a model of one network after it has learnt one row of numbers.
 
-    None where the row has to be learnt as others are.
-
-    Parameters
-    ----------
-    before : FittedModel
-    X : object
-        As the user gave it.
-    checked : Checked
-    code : int or None
-        Class code, -1 where unlabelled; None of a model without classes, which keeps the box of the row as `labels_`.
-    mapping_after : callable or None
-        Returns the mapping of the new model, given the network and the row; None: as before.
+    None where the row has to be learnt as others are. `code` is that of its class, -1 where unlabelled; None of a model
+    without classes, which keeps the box of the row as `labels_`. `mapping_after` returns the mapping of the new model,
+    given the network and the row; None: as before.
     """
     reader, params = before.reader, checked.params
     assert reader is not None
@@ -164,6 +139,28 @@ def after_row(
         checked=checked,
         _made=Cache(),
     )
+
+
+def winner_of_row(model: FittedModel, X: Any) -> int | None:
+    """Return the class index that evidence gives one row of numbers, as `PredictionBatch.indices` does.
+
+    None where that takes more than a look: of other input, of models of several networks or without evidence, and where
+    scores are so close that probabilities decide.
+    """
+    reader, members = model.reader, model.members
+    if type(X) is not np.ndarray or X.dtype != np.float64 or len(members) != 1 or reader is None:
+        return None
+    if X.shape != (1, reader.n_features_in_) or reader.has_names or model.plan is not NO_PLAN:
+        return None
+    member, classes = members[0], model.class_table
+    scoring, encoder = member.mapping.scoring, member.mapping.network_of(member.network).encoder
+    columns = encoder.numeric_columns
+    if scoring is None or columns is None or not classes.seen or len(classes.seen) != len(classes.classes):
+        return None
+    if not math.isfinite(np.add.reduce(X[0])):  # a value is missing or infinite
+        return None
+    coded, _ = encode(encoder, X if encoder.is_plain else X.take(columns.features, axis=1))
+    return clear_winner(scoring.scores(coded))
 
 
 def code_of_row(y: Any, class_table: ClassTable) -> int | None:

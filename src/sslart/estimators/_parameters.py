@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 
 from sslart._data.ranks import AUTO, SCALINGS
 from sslart._mapping.decision_rules import check_costs, check_max_error
+from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING
 from sslart._utils.validation import check_flag, check_jobs, check_number, check_option, check_whole
 
 EVIDENCE = "evidence"
@@ -34,7 +35,7 @@ VOTINGS = ("weighted", "majority")
 MIN_NODES = 2  # so that there is room for a new box after the others have been joined
 WIDTH = 112  # of the text of a section, which is indented by eight
 
-Class = TypeVar("Class", bound=type[Any])
+Class = TypeVar("Class")
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,9 @@ class Number:
             return None
         return check_number(owner, name, value, self.low, self.high, open_low=self.open_low)
 
+    def __str__(self) -> str:
+        return "float or None" if self.or_none else "float"
+
 
 @dataclass(frozen=True)
 class Whole:
@@ -64,6 +68,9 @@ class Whole:
         """Return the value as an int, or raise a ValueError."""
         return check_whole(owner, name, value, self.low, or_none=self.or_none)
 
+    def __str__(self) -> str:
+        return "int or None" if self.or_none else "int"
+
 
 @dataclass(frozen=True)
 class OneOf:
@@ -74,6 +81,9 @@ class OneOf:
     def __call__(self, owner: str, name: str, value: Any) -> str:
         """Return the value, or raise a ValueError that names the options."""
         return check_option(owner, name, value, self.options)
+
+    def __str__(self) -> str:
+        return "{" + ", ".join(f'"{one}"' for one in self.options) + "}"
 
 
 def _choice(owner: str, name: str, value: Any) -> float:
@@ -104,8 +114,6 @@ class Parameter:
     Attributes
     ----------
     name : str
-    type : str
-        As numpydoc states it.
     meaning : str
         One clause, without a full stop.
     more : str
@@ -115,16 +123,18 @@ class Parameter:
         where the check needs other parameters or the data, or is that of a saved setting too.
     predicts : bool
         Whether predictions follow it at once; else it has an effect in the next call that learns.
+    type : str
+        As numpydoc states it; empty: that of the constraint.
     default : object
         In one class: see `parameters_of`.
     """
 
     name: str
-    type: str
     meaning: str
     more: str = ""
     constraint: Callable[[str, str, Any], Any] | None = None
     predicts: bool = False
+    type: str = ""
     default: Any = None
 
     def check(self, owner: str, value: Any) -> Any:
@@ -134,19 +144,21 @@ class Parameter:
     def section(self) -> str:
         """Return the parameter as an entry of a section of numpydoc."""
         default = f'"{self.default}"' if isinstance(self.default, str) else repr(self.default)
-        return _entry(f"{self.name} : {self.type}, default={default}", f"{self.meaning}. {self.more}")
+        return _entry(
+            f"{self.name} : {self.type or self.constraint}, default={default}", f"{self.meaning}. {self.more}"
+        )
 
 
+SETTING = Number(MIN_SETTING, MAX_SETTING, or_none=True)  # of evidence mapping
 HALF_LIFE = Parameter(
     "half_life",
-    "float or None",
     "In `partial_fit`, after how many further samples a sample counts half, from 1 up: supports and counts decrease "
     "with age, and boxes that no sample has reached for long are dropped",
     "`fit` forgets nothing. None: nothing is forgotten.",
+    type="float or None",
 )
 SCALING = Parameter(
     "scaling",
-    '{"range", "rank"}',
     "How numeric features are scaled to [0, 1]: by their range, as in the paper, or by the rank of a value among those "
     "of the first call, for features of which most values lie close together and a few far away",
     constraint=OneOf(SCALINGS),
@@ -154,22 +166,15 @@ SCALING = Parameter(
 TABLE = {
     one.name: one
     for one in (
-        Parameter(
-            "n_members",
-            "int",
-            "M: how many members vote",
-            constraint=Whole(),
-        ),
+        Parameter("n_members", "M: how many members vote", constraint=Whole()),
         Parameter(
             "voting",
-            '{"weighted", "majority"}',
             "Whether a vote counts We_c^m (WESSL-ART) or one (VESSL-ART)",
             constraint=OneOf(VOTINGS),
             predicts=True,
         ),
         Parameter(
             "quorum",
-            "int",
             "How many members must vote before the ensemble predicts; where fewer do, it abstains",
             "It matters with `search_depth`, without which every member votes on every sample.",
             constraint=Whole(),
@@ -177,43 +182,34 @@ TABLE = {
         ),
         Parameter(
             "validation",
-            '"labelled" or float',
             "What `fit` measures We_c^m on: the labelled training samples, or a share of them in (0, 1) that is held "
             "out (stratified by class) and learnt by no member",
             'A `validation_set` given to `fit` takes its place. With evidence mapping it is "labelled", and each '
             "sample is predicted by the others alone.",
             constraint=_validation,
+            type='"labelled" or float',
         ),
         Parameter(
             "vigilance",
-            "float",
             "ρ in [0, 1]: how alike the samples of one box must be",
             "Higher makes more and smaller boxes.",
             constraint=Number(0, 1),
         ),
         Parameter(
             "max_nodes",
-            "int or None",
             f"The most boxes that there may be, from {MIN_NODES} up",
             "Where there is no room for a new box, those that lie closest together are joined, and vigilance is "
             "lowered by as much as that takes: see `vigilance_`. None: no limit.",
             constraint=Whole(MIN_NODES, or_none=True),
         ),
-        Parameter(
-            "choice",
-            "float",
-            "α > 0: prefers larger boxes as it grows",
-            constraint=_choice,
-        ),
+        Parameter("choice", "α > 0: prefers larger boxes as it grows", constraint=_choice, type="float"),
         Parameter(
             "learning_rate",
-            "float",
             "β in (0, 1]: how far a box moves towards a sample; 1 grows it to hold the sample at once",
             constraint=Number(0, 1, open_low=True),
         ),
         Parameter(
             "mapping",
-            '{"one-to-many", "one-to-one", "evidence"}',
             "Whether a box may serve several classes (OtM: the majority is its label), one only (OtO: match tracking), "
             "or whether all boxes contribute, the nearer the more, with weights that a ridge regression on the labels "
             "gives (evidence)",
@@ -221,13 +217,11 @@ TABLE = {
         ),
         Parameter(
             "match_tracking",
-            "float",
             "δ ≥ 0: with one box to one class, by how much vigilance rises above the match of a box of the wrong class",
             constraint=Number(0),
         ),
         Parameter(
             "search_depth",
-            "int or None",
             "T: how many of the best boxes `predict` searches for one with a label before it abstains",
             "None: no limit.",
             constraint=Whole(or_none=True),
@@ -235,24 +229,22 @@ TABLE = {
         ),
         Parameter(
             "abstain_below",
-            "float or None",
             "`predict` abstains where the highest probability is below this",
             constraint=Number(0, 1, or_none=True),
             predicts=True,
         ),
         Parameter(
             "max_error",
-            "float, dict from class to float, or None",
             "In (0, 1]: `predict` abstains so that at most this share of the samples that it does predict are wrong, "
             "on average over training sets and new samples like the labelled ones",
             "From a dict, of those predicted as a class, and it does not abstain from other classes. It needs evidence "
             "mapping, and enough labels.",
             constraint=lambda owner, _, value: check_max_error(owner, value),
             predicts=True,
+            type="float, dict from class to float, or None",
         ),
         Parameter(
             "decision_costs",
-            'array-like of shape (n_classes, n_classes), dict, "balanced" or None',
             "What predictions cost: `predict` returns the class of the lowest expected cost by `predict_proba`",
             "Rows are true classes and columns predicted ones, in the order of `classes_`. In a dict from (true, "
             'predicted) to the cost, wrong predictions not named cost 1 and right ones 0. "balanced": a wrong '
@@ -260,44 +252,45 @@ TABLE = {
             "None: the most probable class is predicted.",
             constraint=lambda owner, _, value: check_costs(owner, value),
             predicts=True,
+            type='array-like of shape (n_classes, n_classes), dict, "balanced" or None',
         ),
         Parameter(
             "class_weight",
-            '"balanced", dict from class to weight, or None',
             "How much the labels of each class count in the regression, in the choice of settings and in probabilities",
             "Classes that a dict does not name count 1. Balanced: all classes count the same.",
+            type='"balanced", dict from class to weight, or None',
         ),
         Parameter(
             "families",
-            "sequence of str or None",
-            "With evidence mapping, the basis functions",
+            "With evidence mapping, the families of basis functions",
             '"box" (over all features), "relevant" (features weighted by what they explain of the labels), "feature" '
             '(a curve for each), "linear", "subspace" (boxes over a few features), "propagated" (labels propagated '
             'over the graph of boxes), "trees" (boxes split where labels differ). Leave-one-out weights them. None: '
             "all.",
+            type="sequence of str or None",
         ),
         Parameter(
             "bandwidth",
-            "float or None",
             "τ from 1e-6 to 1e6: how slowly the contribution of a box decreases with its distance",
             "None: leave-one-out decides.",
+            constraint=SETTING,
         ),
         Parameter(
             "ridge",
-            "float or None",
             "λ from 1e-6 to 1e6: how strongly weights are shrunk",
             "None: leave-one-out decides.",
+            constraint=SETTING,
         ),
         Parameter(
             "rank_weight",
-            "float or None",
             "From 0 to 1: whether distances are measured in the range (0), in ranks (1), or between",
             "None: leave-one-out decides.",
+            constraint=Number(0, 1, or_none=True),
         ),
         Parameter(
             "max_labels",
-            "int",
             "With evidence mapping, how many labelled samples are kept; of more, a fair sample",
+            constraint=Whole(),
         ),
         replace(
             HALF_LIFE,
@@ -307,30 +300,30 @@ TABLE = {
         ),
         Parameter(
             "bounds",
-            "(lower, upper)",
             "Range of the features where it is known in advance; two numbers, or two sequences with one per feature",
             "None takes the range of the data of the first call. Values outside widen it.",
+            type="(lower, upper)",
         ),
         SCALING,
         Parameter(
             "shuffle",
-            "bool",
             "Whether `fit` takes the samples in a random order instead of the given one",
             "Unlabelled samples come before labelled ones in either case.",
             constraint=check_flag,
+            type="bool",
         ),
         Parameter(
             "random_state",
-            "int, RandomState instance or None",
             "Seeds the order of learning, and the samples that an ensemble holds out",
+            type="int, RandomState instance or None",
         ),
         Parameter(
             "n_jobs",
-            "int or None",
             "How many threads predictions are made in, and the members of an ensemble learn in",
             "None is 1, -1 all cores. Results do not depend on it.",
             constraint=lambda owner, _, value: check_jobs(owner, value),
             predicts=True,
+            type="int or None",
         ),
     )
 }
@@ -340,7 +333,6 @@ OF_CLASSES = {
     "AutoSSLART": {
         "scaling": replace(
             SCALING,
-            type='{"auto", "range", "rank"}',
             more="Auto: by rank those alone that crowd in a part of their range in the first call; `scaling_` is what "
             "was chosen.",
             constraint=OneOf((AUTO, *SCALINGS)),
@@ -350,7 +342,7 @@ OF_CLASSES = {
 
 
 @cache
-def parameter_of(cls: type[Any], name: str) -> Parameter:
+def parameter_of(cls: Any, name: str) -> Parameter:
     """Return a parameter as a class has it, also one that the class sets itself; without its default."""
     own = (OF_CLASSES.get(base.__name__, {}).get(name) for base in cls.__mro__)
     known = TABLE.get(name, Parameter(name, "object", "A parameter of the subclass"))
@@ -358,14 +350,14 @@ def parameter_of(cls: type[Any], name: str) -> Parameter:
 
 
 @cache
-def parameters_of(cls: type[Any]) -> dict[str, Parameter]:
+def parameters_of(cls: Any) -> dict[str, Parameter]:
     """Return the parameters of an estimator by name, in the order of its signature, with their defaults."""
     given = list(inspect.signature(cls.__init__).parameters.values())[1:]
     return {one.name: replace(parameter_of(cls, one.name), default=one.default) for one in given}
 
 
 @cache
-def values_of(cls: type[Any], *, predicts: bool) -> Callable[[Any], tuple[Any, ...]]:
+def values_of(cls: Any, predicts: bool) -> Callable[[Any], tuple[Any, ...]]:
     """Return a function that returns the values of an estimator that predictions follow at once, or learning later.
 
     Without `bounds`, which cannot change after the first call.
@@ -387,7 +379,7 @@ def documented(cls: Class) -> Class:
     return cls
 
 
-def _attributes_of(cls: type[Any]) -> list[str]:
+def _attributes_of(cls: Any) -> list[str]:
     """Return an entry for each public property of a class that ends in an underscore."""
     found: dict[str, str] = {}
     for base in cls.__mro__:

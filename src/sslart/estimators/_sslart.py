@@ -13,123 +13,29 @@ from sslart._art.learning import LearningParams
 from sslart._art.network import Network
 from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
 from sslart._data.labels import ClassTable, Labels, Presentations
-from sslart._data.ranks import AUTO, SCALINGS
-from sslart._data.samples import Table, known_columns
+from sslart._data.samples import SampleReader, Table, known_columns
 from sslart._data.training import read_training
 from sslart._mapping import evidence
 from sslart._mapping.base import CountsMapping, Mapping
 from sslart._mapping.evidence.settings import EvidenceSettings, FixedSettings
 from sslart._mapping.mergeable_state import LabelledRows, Shared
 from sslart._utils.arrays import IntArray
-from sslart._utils.validation import MAX_SEED, check_half_life, check_number, check_option
+from sslart._utils.validation import MAX_SEED
 from sslart.estimators._base import LATER, random_of_part
 from sslart.estimators._classifier import GuaranteedClassifier
 from sslart.estimators._fitted import FittedMember, FittedModel, available, turn_of
 from sslart.estimators._fuzzy_artmap import ARTClassifier
 from sslart.estimators._learning import FitMeter, calibration_after, settled
-
-EVIDENCE = "evidence"
-MAPPINGS = ("one-to-many", "one-to-one", EVIDENCE)
+from sslart.estimators._parameters import EVIDENCE, documented
 
 
+@documented
 class SSLART(GuaranteedClassifier, ARTClassifier):
     """SSL-ART: a semi-supervised classifier that learns boxes in one pass and names the box behind each prediction.
 
     Stage 1 learns boxes from the unlabelled samples, stage 2 goes on with the labelled ones and counts how often each
     class resonated with each box. A prediction takes the class of the best box, or of the next best with a label, up to
     depth T.
-
-    Parameters
-    ----------
-    vigilance : float, default=0.9
-        ρ in [0, 1]: how alike the samples of one box must be. Higher makes more and smaller boxes.
-    max_nodes : int or None, default=None
-        The most boxes that there may be, from 2 up. Where there is no room for a new box, those that lie closest
-        together are joined, and vigilance is lowered by as much as that takes: see `vigilance_`. None: no limit.
-    choice : float, default=1e-3
-        α > 0: prefers larger boxes as it grows.
-    learning_rate : float, default=1.0
-        β in (0, 1]: how far a box moves towards a sample; 1 grows it to hold the sample at once.
-    mapping : {"one-to-many", "one-to-one", "evidence"}, default="one-to-many"
-        Whether a box may serve several classes (OtM: the majority is its label), one only (OtO: match tracking), or
-        whether all boxes contribute, the nearer the more, with weights that a ridge regression on the labels gives
-        (evidence).
-    match_tracking : float, default=1e-6
-        δ ≥ 0: with one-to-one mapping, by how much vigilance rises above the match of a box of the wrong class.
-    search_depth : int or None, default=None
-        T: how many of the best boxes `predict` searches for one with a label before it abstains. None: no limit.
-    abstain_below : float or None, default=None
-        `predict` abstains where the highest probability is below this.
-    max_error : float, dict from class to float, or None, default=None
-        In (0, 1]: `predict` abstains so that at most this share of the samples that it does predict are wrong, on
-        average over training sets and new samples like the labelled ones; from a dict, of those predicted as a class,
-        and it does not abstain from other classes. It needs evidence mapping, and enough labels.
-    decision_costs : array-like of shape (n_classes, n_classes), dict, "balanced" or None, default=None
-        What predictions cost: `predict` returns the class of the lowest expected cost by `predict_proba`. Rows are true
-        classes and columns predicted ones, in the order of `classes_`. In a dict from (true, predicted) to the cost,
-        wrong predictions not named cost 1 and right ones 0. "balanced": a wrong prediction costs the more, the rarer
-        its true class is among the labels, for a high balanced accuracy. None: the most probable class is predicted.
-    families : sequence of str or None, default=None
-        With evidence mapping, the basis functions: "box" (over all features), "relevant" (features weighted by what
-        they explain of the labels), "feature" (a curve for each), "linear", "subspace" (boxes over a few features),
-        "propagated" (labels propagated over the graph of boxes), "trees" (boxes split where labels differ).
-        Leave-one-out weights them. None: all.
-    bandwidth : float or None, default=None
-        τ from 1e-6 to 1e6: how slowly the contribution of a box decreases with its distance. None: leave-one-out
-        decides.
-    ridge : float or None, default=None
-        λ from 1e-6 to 1e6: how strongly weights are shrunk. None: leave-one-out decides.
-    rank_weight : float or None, default=None
-        From 0 to 1: whether distances are measured in the range (0), in ranks (1), or between. None: leave-one-out
-        decides.
-    max_labels : int, default=50000
-        With evidence mapping, how many labelled samples are kept; of more, a fair sample.
-    half_life : float, "auto" or None, default=None
-        In `partial_fit`, after how many further samples a sample counts half, from 1 up: supports and counts decrease
-        with age, and boxes that no sample has reached for long are dropped. `fit` forgets nothing. None: nothing is
-        forgotten. "auto", for evidence mapping alone: the labels of the stream choose after how many samples a label
-        counts half, and boxes stay.
-    bounds : (lower, upper), default=None
-        Range of the features where it is known in advance; two numbers, or two sequences with one per feature.
-        None takes the range of the data of the first call. Values outside widen it.
-    scaling : {"range", "rank"}, default="range"
-        How numeric features are scaled to [0, 1]: by their range, as in the paper, or by the rank of a value among
-        those of the first call, for features of which most values lie close together and a few far away.
-    shuffle : bool, default=True
-        Whether `fit` takes the samples of each stage in a random order instead of the given one.
-    random_state : int, RandomState instance or None, default=None
-        Seeds that order.
-    n_jobs : int or None, default=None
-        How many threads predictions are made in; None is 1, -1 all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    classes_ : array of shape (n_classes,)
-        The classes, sorted.
-    n_nodes_, n_nodes_stage1_, n_labelled_nodes_ : int
-        Number of boxes, of those made by unlabelled samples, and of those with a label.
-    vigilance_ : float
-        The vigilance in use: lower than `vigilance` where boxes have been joined because of `max_nodes`.
-    lower_, upper_ : arrays of shape (n_nodes, n_coded_features)
-        The boxes in the user's units.
-    counts_ : array of shape (n_nodes, n_classes)
-        F^OtM: how often each class resonated with each box.
-    node_labels_ : array of shape (n_nodes,)
-        Class of each box; -1 or None where it has none.
-    support_ : array of shape (n_nodes,)
-        Samples learnt by each box, labelled or not.
-    novelty_threshold_ : float
-        A sample whose `score_samples` is lower is novel: of samples like those learnt, at most 5 in 100 are.
-    drift_ : list of DriftEvent
-        The drifts that `partial_fit` has found in a stream since the last `fit`.
-    scaling_ : list of str
-        How each feature is scaled: "range", "rank", or "category" where it is not a number.
-    coded_feature_names_ : list of str
-        Names of the columns of `lower_` and `upper_`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Names of the features, where X had string names.
 
     Examples
     --------
@@ -148,7 +54,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
     """
 
     __metadata_request__fit = __metadata_request__partial_fit = {"groups": True}  # noqa: RUF012
-    class_weight: Any = None
+    class_weight = None
 
     def __init__(
         self,
@@ -175,51 +81,25 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.vigilance = vigilance
-        self.max_nodes = max_nodes
-        self.choice = choice
-        self.learning_rate = learning_rate
-        self.mapping = mapping
-        self.match_tracking = match_tracking
-        self.search_depth = search_depth
-        self.abstain_below = abstain_below
-        self.max_error = max_error
-        self.decision_costs = decision_costs
-        self.families = families
-        self.bandwidth = bandwidth
-        self.ridge = ridge
-        self.rank_weight = rank_weight
-        self.max_labels = max_labels
-        self.half_life = half_life
-        self.bounds = bounds
-        self.scaling = scaling
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        self._set(locals())
+
+    def _one_to_one(self) -> bool:
+        return bool(self._check("mapping") == "one-to-one")
 
     def _learning_params(self) -> LearningParams:
-        mapping = check_option(self._name, "mapping", self.mapping, MAPPINGS)
-        tracking = check_number(self._name, "match_tracking", self.match_tracking, 0)
         self._evidence_settings(0)
-        return self._common_params(tracking, one_to_one=mapping == "one-to-one")
-
-    def _box_half_life(self) -> float | None:
-        half_life = check_half_life(self._name, self.half_life, allow_auto=self._uses_evidence())
-        return None if isinstance(half_life, str) else half_life
+        return super()._learning_params()
 
     def _evidence_settings(self, seed: int) -> EvidenceSettings:
         """Return the checked parameters of evidence mapping."""
         fixed = FixedSettings.checked(self._name, self.families, self.bandwidth, self.ridge, self.rank_weight)
-        half_life = check_half_life(self._name, self.half_life, allow_auto=self._uses_evidence())
+        half_life = self._checked_half_life()
         return EvidenceSettings.checked(self._name, fixed, self.max_labels, seed, self.class_weight, half_life)
-
-    def _uses_evidence(self) -> bool:
-        return check_option(self._name, "mapping", self.mapping, MAPPINGS) == EVIDENCE
 
     def _new_mapping(self) -> Mapping:
         if self._uses_evidence():
             return evidence.EvidenceMapping(self._evidence_settings(seed_of(self.random_state)))
-        return CountsMapping(self.mapping == "one-to-one")
+        return super()._new_mapping()
 
     def _mapping_to_update(self, before: FittedModel) -> Mapping:
         mapping = mapping_in_use(self._name, self.mapping, before.mapping)
@@ -248,7 +128,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
             to 100 times. In the choice of settings no sample counts more than once, as no copies do.
         """
         with turn_of(self):
-            checked, reader = self._checked(None), self._first_reader()
+            checked, reader = self._checked(None), SampleReader(self._name)
             table, labels = read_training(
                 reader, X, y, scaling=self.scaling, groups=groups, sample_weight=sample_weight
             )
@@ -272,13 +152,9 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
             member, columns, rows.table, rows.labels, random, rows.shared, calibration
         )
         calibration = calibration_after(calibration, [measured])
-        member = replace(member, calibration=calibration)
-        if before is None:
-            self.__sslart_take__(FittedModel(columns, (member,), member.class_table, calibration))
-        else:
-            self.__sslart_take__(
-                replace(before, members=(member,), class_table=member.class_table, calibration=calibration)
-            )
+        members = (replace(member, calibration=calibration),)
+        model = FittedModel(columns, (), member.class_table, None) if before is None else before
+        self.__sslart_take__(replace(model, members=members, class_table=member.class_table, calibration=calibration))
 
     def _learn_labelled(
         self,
@@ -368,61 +244,13 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
+@documented
 class AutoSSLART(SSLART):
     """SSL-ART with evidence mapping, where leave-one-out on the labelled samples chooses all settings.
 
     Boxes are learnt in one pass, unlabelled samples first. All of them, the features and the graph of boxes then are
     basis functions of a ridge regression on the labelled samples: a box contributes the more, the nearer it is to the
-    sample. Nothing needs tuning. It has all attributes of `SSLART`, and those below.
-
-    Parameters
-    ----------
-    vigilance : float, default=0.9
-        ρ in [0, 1]: how alike the samples of one box must be.
-    max_nodes : int or None, default=10000
-        The most boxes that there may be, from 2 up. Where there is no room for a new box, those that lie closest
-        together are joined, and vigilance is lowered by as much as that takes: see `vigilance_`. None: no limit.
-    search_depth : int or None, default=None
-        T: `predict` abstains where none of the T best boxes has a label. None: it does not.
-    abstain_below : float or None, default=None
-        `predict` abstains where the highest probability is below this.
-    max_error : float, dict from class to float, or None, default=None
-        In (0, 1]: `predict` abstains so that at most this share of the samples that it does predict are wrong, on
-        average over training sets and new samples like the labelled ones; from a dict, of those predicted as a class,
-        and it does not abstain from other classes. It needs enough labels.
-    decision_costs : array-like of shape (n_classes, n_classes), dict, "balanced" or None, default=None
-        What predictions cost: `predict` returns the class of the lowest expected cost by `predict_proba`. Rows are true
-        classes and columns predicted ones, in the order of `classes_`. In a dict from (true, predicted) to the cost,
-        wrong predictions not named cost 1 and right ones 0. "balanced": a wrong prediction costs the more, the rarer
-        its true class is among the labels, for a high balanced accuracy. None: the most probable class is predicted.
-    class_weight : "balanced", dict from class to weight, or None, default=None
-        How much the labels of each class count in the regression, in the choice of settings and
-        in probabilities; classes that a dict does not name count 1. Balanced: all classes count the same.
-    max_labels : int, default=50000
-        How many labelled samples are kept; of more, a fair sample.
-    half_life : float, "auto" or None, default=None
-        In `partial_fit`, after how many further samples a sample counts half; "auto": the labels of the stream choose.
-        None: nothing is forgotten. See `SSLART`.
-    bounds : (lower, upper), default=None
-        Range of the features where it is known in advance: see `SSLART`.
-    scaling : {"auto", "range", "rank"}, default="auto"
-        How numeric features are scaled to [0, 1]: by their range, by rank (see `SSLART`), or by rank those alone that
-        crowd in a part of their range in the first call. `scaling_` is what was chosen.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the order of learning.
-    n_jobs : int or None, default=None
-        How many threads predictions are made in; None is 1, -1 all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    family_weights_ : dict from str to float
-        How much each family of basis functions counts; they sum to one.
-    loo_accuracy_ : float
-        Share of the labelled samples that the others alone predict rightly.
-    drift_ : list of DriftEvent
-        The drifts that `partial_fit` has found in a stream since the last `fit`.
-    scaling_ : list of str
-        How each feature is scaled: "range", "rank", or "category" where it is not a number.
+    sample. Nothing needs tuning.
 
     Examples
     --------
@@ -445,7 +273,6 @@ class AutoSSLART(SSLART):
     ridge = None
     rank_weight = None
     shuffle = True
-    _scalings = (AUTO, *SCALINGS)
 
     def __init__(
         self,
@@ -464,16 +291,4 @@ class AutoSSLART(SSLART):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.vigilance = vigilance
-        self.max_nodes = max_nodes
-        self.search_depth = search_depth
-        self.abstain_below = abstain_below
-        self.max_error = max_error
-        self.decision_costs = decision_costs
-        self.class_weight = class_weight
-        self.max_labels = max_labels
-        self.half_life = half_life
-        self.bounds = bounds
-        self.scaling = scaling
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        self._set(locals())

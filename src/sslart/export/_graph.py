@@ -22,6 +22,13 @@ Kind = tuple[int, ...]  # a type, and lengths
 Operand = Any  # a Value, or what becomes a constant: a float (double precision), or an array of any type
 
 
+def _binary(operator: str) -> Callable[[Value, Operand], Value]:
+    def method(self: Value, other: Operand) -> Value:
+        return self.graph.op(operator, self, other)
+
+    return method
+
+
 class Value:
     """The output of a node of the graph. Operators broadcast as in NumPy."""
 
@@ -30,38 +37,12 @@ class Value:
     def __init__(self, graph: Graph, name: str) -> None:
         self.graph, self.name = graph, name
 
-    def __add__(self, other: Operand) -> Value:
-        return self.graph.op("Add", self, other)
-
-    def __sub__(self, other: Operand) -> Value:
-        return self.graph.op("Sub", self, other)
+    __add__, __mul__, __truediv__, __matmul__ = _binary("Add"), _binary("Mul"), _binary("Div"), _binary("MatMul")
+    __lt__, __gt__, __ge__ = _binary("Less"), _binary("Greater"), _binary("GreaterOrEqual")
+    __sub__, __and__, __or__ = _binary("Sub"), _binary("And"), _binary("Or")
 
     def __rsub__(self, other: Operand) -> Value:
         return self.graph.op("Sub", other, self)
-
-    def __mul__(self, other: Operand) -> Value:
-        return self.graph.op("Mul", self, other)
-
-    def __truediv__(self, other: Operand) -> Value:
-        return self.graph.op("Div", self, other)
-
-    def __matmul__(self, other: Operand) -> Value:
-        return self.graph.op("MatMul", self, other)
-
-    def __lt__(self, other: Operand) -> Value:
-        return self.graph.op("Less", self, other)
-
-    def __gt__(self, other: Operand) -> Value:
-        return self.graph.op("Greater", self, other)
-
-    def __ge__(self, other: Operand) -> Value:
-        return self.graph.op("GreaterOrEqual", self, other)
-
-    def __and__(self, other: Operand) -> Value:
-        return self.graph.op("And", self, other)
-
-    def __or__(self, other: Operand) -> Value:
-        return self.graph.op("Or", self, other)
 
     def __invert__(self) -> Value:
         return self.graph.op("Not", self)
@@ -96,18 +77,7 @@ class Value:
 
 
 class Graph:
-    """A graph under construction.
-
-    Attributes
-    ----------
-    nodes : list of NodeProto
-        Of the graph, or of the body of a Scan while that is built.
-    initializers : list of TensorProto
-        The constants, those of the body included.
-    inputs, outputs : list of ValueInfoProto
-    n_bytes : int
-        Size of the constants.
-    """
+    """A graph under construction: nodes (of the body of a Scan while that is built), constants, inputs and outputs."""
 
     def __init__(self, reserved: Sequence[str] = ()) -> None:
         self.nodes: list[NodeProto] = []
@@ -156,18 +126,9 @@ class Graph:
     ) -> list[Value]:
         """Return the results of a body that works on some rows of matrices at a time, one below the other.
 
-        Memory is that of one piece, however many rows there are.
-
-        Parameters
-        ----------
-        rows : values of shape (n_samples, n_columns)
-            In double precision.
-        cost : int
-            How many elements the body holds at once for one row: a piece has as many rows as keep the sum small.
-        body : callable
-            Takes some rows of each matrix, and returns values with as many rows.
-        kinds : sequence of Kind
-            Of each of these values the type, and the shape without the rows.
+        Memory is that of one piece, however many rows there are. `cost`: how many elements the body holds at once for
+        one row; a piece has as many rows as keep the sum small. The body takes some rows of each matrix, in double
+        precision, and returns values with as many rows, of the given types and shapes.
         """
         most = np.array([min(max(ELEMENTS_PER_PIECE // max(cost, 1), 1), MAX_ROWS_PER_PIECE)])
         n_rows = self.op("Shape", rows[0], start=0, end=1)

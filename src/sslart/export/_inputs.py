@@ -20,27 +20,14 @@ NO_CATEGORY = ""
 
 
 @dataclass(frozen=True)
-class Columns:
-    """The inputs of the graph.
-
-    Attributes
-    ----------
-    graph : Graph
-    numeric : list of int
-        The columns that are numeric.
-    numbers : Value of shape (n_samples, n_numeric), or None
-        Their values, NaN where missing.
-    codes : mapping from column to Value of shape (n_samples, 1)
-        The number of the category of each sample.
-    categories : mapping from column to list of str
-        The categories by number.
-    """
+class GraphInputs:
+    """The inputs of the graph."""
 
     graph: Graph
-    numeric: list[int]
-    numbers: Value | None
-    codes: Mapping[int, Value]
-    categories: Mapping[int, list[str]]
+    numeric: list[int]  # the columns that are numeric
+    numbers: Value | None  # their values, NaN where missing, shape (n_samples, n_numeric)
+    codes: Mapping[int, Value]  # by column: the number of the category of each sample, shape (n_samples, 1)
+    categories: Mapping[int, list[str]]  # by column: the categories by number
 
     @cached_property
     def empty(self) -> Value:
@@ -71,35 +58,25 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class EncodedSamples:
-    """Samples in the unit cube.
+class UnitSamples:
+    """Samples in the unit cube, shape (n_samples, n_features)."""
 
-    Attributes
-    ----------
-    values : Value of shape (n_samples, n_features)
-        Multiples of 2⁻³², 0 where missing.
-    present : Value of shape (n_samples, n_features)
-        1 where there is a value, else 0, in double precision.
-    has_value : Value of shape (n_samples,)
-        Whether a sample has any.
-    """
-
-    values: Value
-    present: Value
-    has_value: Value
+    values: Value  # multiples of 2⁻³², 0 where missing
+    present: Value  # 1 where there is a value, else 0, in double precision
+    has_value: Value  # whether a sample has any, shape (n_samples,)
 
 
-def declare_columns(graph: Graph, names: Sequence[str], encoders: Sequence[Encoder]) -> Columns:
+def declare_columns(graph: Graph, names: Sequence[str], encoders: Sequence[Encoder]) -> GraphInputs:
     """Declare the inputs: one matrix X of numbers, or one input per column where a column is categorical."""
     categorical, n_columns = encoders[0].categorical, len(names)
     numeric = [column for column in range(n_columns) if column not in categorical]
     if not categorical:
-        return Columns(graph, numeric, graph.input("X", DOUBLE, n_columns), {}, {})
+        return GraphInputs(graph, numeric, graph.input("X", DOUBLE, n_columns), {}, {})
     inputs = [graph.input(name, STRING if column in categorical else DOUBLE, 1) for column, name in enumerate(names)]
     categories = {column: categories_of(encoders, column, names[column]) for column in sorted(categorical)}
     codes = {column: _category_codes(graph, inputs[column], known) for column, known in categories.items()}
     numbers = graph.join([inputs[column] for column in numeric], axis=1) if numeric else None
-    return Columns(graph, numeric, numbers, codes, categories)
+    return GraphInputs(graph, numeric, numbers, codes, categories)
 
 
 def categories_of(encoders: Sequence[Encoder], column: int, name: str) -> list[str]:
@@ -135,7 +112,7 @@ def _category_codes(graph: Graph, column: Value, known: list[str]) -> Value:
     )
 
 
-def encoded(columns: Columns, encoder: Encoder) -> EncodedSamples:
+def encoded(columns: GraphInputs, encoder: Encoder) -> UnitSamples:
     """Scale to [0, 1], clip, and round to the grid, step by step as `sslart._reference.encode` does."""
     graph = columns.graph
     origin, span = encoder.origin_and_span()
@@ -146,7 +123,7 @@ def encoded(columns: Columns, encoder: Encoder) -> EncodedSamples:
     present = ~graph.op("IsNaN", scaled)
     clipped = graph.op("Clip", graph.where(present, scaled, 0.0), np.array(0.0), np.array(1.0))
     values = graph.op("Round", clipped * GRID) / GRID
-    return EncodedSamples(values, present.cast(DOUBLE), _any(graph, present))
+    return UnitSamples(values, present.cast(DOUBLE), _any(graph, present))
 
 
 def _any(graph: Graph, flags: Value) -> Value:
@@ -154,25 +131,7 @@ def _any(graph: Graph, flags: Value) -> Value:
 
 
 class ScaledSamples:
-    """Some samples on every scale that a term has.
-
-    Parameters
-    ----------
-    graph : Graph
-    scaler : RankScaler
-    terms : sequence of Term
-    values, present : Value of shape (n_samples, n_features)
-        Rows of `EncodedSamples`.
-
-    Attributes
-    ----------
-    present : Value of shape (n_samples, n_features)
-        1 where there is a value, else 0, in double precision.
-    is_present : Value of shape (n_samples, n_features)
-        The same as booleans.
-    rank_weights : list of float
-        The scales, sorted.
-    """
+    """Some samples on every scale that a term has, `rank_weights`; `values` and `present` as in `UnitSamples`."""
 
     def __init__(self, graph: Graph, scaler: RankScaler, terms: Sequence[Term], values: Value, present: Value) -> None:
         self.graph, self.present = graph, present

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -24,23 +25,15 @@ from sslart._mapping.evidence.graph import GraphTerm
 from sslart._mapping.model_view import MemberView
 from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 from sslart.export._graph import BOOL, DOUBLE, FLOAT, INT64, Graph, Value
-from sslart.export._inputs import EncodedSamples, ScaledSamples
+from sslart.export._inputs import ScaledSamples, UnitSamples
 
 
 @dataclass(frozen=True)
-class Found:
-    """Result of the search for boxes.
+class FoundBoxes:
+    """Result of the search for boxes."""
 
-    Attributes
-    ----------
-    nodes : Value of shape (n_samples,)
-        The labelled box of highest choice, the lowest index on ties.
-    within_depth : Value of shape (n_samples,), or None
-        Whether it is among the T best of all boxes; None where T does not limit the search.
-    """
-
-    nodes: Value
-    within_depth: Value | None
+    nodes: Value  # the labelled box of highest choice, the lowest index on ties
+    within_depth: Value | None  # whether it is among the T best of all boxes; None where T does not limit the search
 
 
 def depth_limits(member: MemberView, depth: int) -> bool:
@@ -48,7 +41,7 @@ def depth_limits(member: MemberView, depth: int) -> bool:
     return depth != NO_LIMIT and depth < member.n_nodes and bool((member.labels == UNLABELLED).any())
 
 
-def first_labelled(graph: Graph, member: MemberView, depth: int, samples: EncodedSamples) -> Found:
+def first_labelled(graph: Graph, member: MemberView, depth: int, samples: UnitSamples) -> FoundBoxes:
     """Search for the labelled box that each sample is predicted by.
 
     All sums are over multiples of 2⁻³² and so are exact: choices are those of `sslart._reference`, bit for bit, and
@@ -79,26 +72,18 @@ def first_labelled(graph: Graph, member: MemberView, depth: int, samples: Encode
     rows, cost = [samples.values, samples.present], weights.size
     if limited:
         node, within_depth = graph.in_pieces(rows, cost, best_within_depth, [(INT64,), (BOOL,)])
-        return Found(node, within_depth)
-    return Found(graph.take(searched, graph.in_pieces(rows, cost, best, [(INT64,)])[0]), None)
+        return FoundBoxes(node, within_depth)
+    return FoundBoxes(graph.take(searched, graph.in_pieces(rows, cost, best, [(INT64,)])[0]), None)
 
 
-class Part(NamedTuple):
-    """One summand of the scores.
+class ScorePart(NamedTuple):
+    """One summand of the scores."""
 
-    Attributes
-    ----------
-    cost : int
-        How many elements are held at once for one sample.
-    scores : callable
-        Adds the part to the graph: takes the samples and returns its scores, shape (n_samples, n_classes).
-    """
-
-    cost: int
-    scores: Callable[[ScaledSamples], Value]
+    cost: int  # elements that are held at once for one sample
+    scores: Callable[[ScaledSamples], Value]  # adds the part to the graph, shape (n_samples, n_classes)
 
 
-def parts_of(terms: Sequence[Term]) -> list[Part]:
+def parts_of(terms: Sequence[Term]) -> list[ScorePart]:
     """Return terms as parts of a graph, in the order of their classes."""
     by_class: dict[type[Term], list[Term]] = {}
     for term in terms:
@@ -109,11 +94,8 @@ def parts_of(terms: Sequence[Term]) -> list[Part]:
     return [part for kind, own in by_class.items() for part in CONVERTERS[kind](own)]
 
 
-def _box_parts(terms: list[BoxTerm]) -> list[Part]:
-    def part(boxes: StackedBoxes) -> Part:
-        return Part(boxes.lower.size, lambda samples: _box_scores(boxes, samples))
-
-    return [part(boxes) for boxes in stacked_by_size(terms)]
+def _box_parts(terms: list[BoxTerm]) -> list[ScorePart]:
+    return [ScorePart(boxes.lower.size, partial(_box_scores, boxes)) for boxes in stacked_by_size(terms)]
 
 
 def _box_scores(boxes: StackedBoxes, samples: ScaledSamples) -> Value:
@@ -136,91 +118,60 @@ def _box_scores(boxes: StackedBoxes, samples: ScaledSamples) -> Value:
     return scores
 
 
-def _graph_parts(terms: list[GraphTerm]) -> list[Part]:
-    def part(term: GraphTerm) -> Part:
-        centres = term.centres.astype(np.float32)
-        doubled, norms = np.ascontiguousarray(-2.0 * centres.T), np.einsum("ij,ij->i", centres, centres)
+def _graph_part(term: GraphTerm) -> ScorePart:
+    centres = term.centres.astype(np.float32)
+    doubled, norms = np.ascontiguousarray(-2.0 * centres.T), np.einsum("ij,ij->i", centres, centres)
 
-        def scores(samples: ScaledSamples) -> Value:
-            graph = samples.graph
-            values = graph.where(samples.is_present, samples.on(term.rank_weight), term.missing_values).cast(FLOAT)
-            # the squared distance, less what is the same for all boxes
-            return graph.take(term.outputs(), (values @ doubled + norms).argmin(axis=1))
+    def scores(samples: ScaledSamples) -> Value:
+        graph = samples.graph
+        values = graph.where(samples.is_present, samples.on(term.rank_weight), term.missing_values).cast(FLOAT)
+        # the squared distance, less what is the same for all boxes
+        return graph.take(term.outputs(), (values @ doubled + norms).argmin(axis=1))
 
-        return Part(len(term.boxes), scores)
-
-    return [part(term) for term in terms]
+    return ScorePart(len(term.boxes), scores)
 
 
-def _linear_parts(terms: list[LinearTerm]) -> list[Part]:
-    def part(term: LinearTerm) -> Part:
-        def scores(samples: ScaledSamples) -> Value:
-            return ((samples.on(term.rank_weight) - term.centre) * samples.present) @ term.slopes
+def _linear_part(term: LinearTerm) -> ScorePart:
+    def scores(samples: ScaledSamples) -> Value:
+        return ((samples.on(term.rank_weight) - term.centre) * samples.present) @ term.slopes
 
-        return Part(term.slopes.size, scores)
-
-    return [part(term) for term in terms]
+    return ScorePart(term.slopes.size, scores)
 
 
-def _spline_parts(terms: list[SplineTerm]) -> list[Part]:
-    def part(term: SplineTerm) -> Part:
-        n_features, n_knots, n_classes = term.heights.shape
+def _spline_part(term: SplineTerm) -> ScorePart:
+    n_features, n_knots, n_classes = term.heights.shape
 
-        def scores(samples: ScaledSamples) -> Value:
-            graph = samples.graph
-            position = samples.on(term.rank_weight) * float(N_KNOTS - 1)
-            below = graph.op("Min", position.cast(INT64), np.array(N_KNOTS - 2))
-            part_way = (position - below.cast(DOUBLE)).reshape(-1, n_features, 1)
-            heights, at = term.heights.reshape(-1, n_classes), below + n_knots * np.arange(n_features)
-            curves = (1.0 - part_way) * graph.take(heights, at) + part_way * graph.take(heights, at + np.array(1))
-            return (curves * samples.present.reshape(-1, n_features, 1)).sum(axis=1)
+    def scores(samples: ScaledSamples) -> Value:
+        graph = samples.graph
+        position = samples.on(term.rank_weight) * float(N_KNOTS - 1)
+        below = graph.op("Min", position.cast(INT64), np.array(N_KNOTS - 2))
+        part_way = (position - below.cast(DOUBLE)).reshape(-1, n_features, 1)
+        heights, at = term.heights.reshape(-1, n_classes), below + n_knots * np.arange(n_features)
+        curves = (1.0 - part_way) * graph.take(heights, at) + part_way * graph.take(heights, at + np.array(1))
+        return (curves * samples.present.reshape(-1, n_features, 1)).sum(axis=1)
 
-        return Part(n_features * n_classes, scores)
-
-    return [part(term) for term in terms]
+    return ScorePart(n_features * n_classes, scores)
 
 
-def _tree_parts(terms: list[TreeTerm]) -> list[Part]:
-    def part(term: TreeTerm) -> Part:
-        return Part(len(term.forest.features), lambda samples: tree_scores(term, samples))
-
-    return [part(term) for term in terms]
+def _tree_part(term: TreeTerm) -> ScorePart:
+    return ScorePart(len(term.forest.features), partial(tree_scores, term))
 
 
-CONVERTERS: dict[type[Term], Callable[[list[Any]], list[Part]]] = {
-    BoxTerm: _box_parts,
-    GraphTerm: _graph_parts,
-    LinearTerm: _linear_parts,
-    SplineTerm: _spline_parts,
-    TreeTerm: _tree_parts,
-}
+def _each(part: Callable[[Any], ScorePart]) -> Callable[[list[Any]], list[ScorePart]]:
+    return lambda terms: [part(term) for term in terms]
 
 
 @dataclass(frozen=True)
 class StackedBoxes:
-    """Box terms, filled up to the largest of them with boxes of weight zero.
+    """Box terms, filled up to the largest of them with boxes of weight zero."""
 
-    Attributes
-    ----------
-    lower, upper : arrays of shape (n_terms, n_features, n_boxes)
-        The sides; -inf and inf where no sample has reached the box.
-    features : array of shape (n_terms, n_features)
-        The features that distances are measured in.
-    factors : array of shape (n_terms, n_features)
-        What a distance in each of them counts.
-    rank_weights : list of float
-        The scale of each term.
-    rates : array of length n_terms
-    weights : array of shape (n_levels, n_terms * n_boxes, n_classes)
-    """
-
-    lower: SingleArray
+    lower: SingleArray  # (n_terms, n_features, n_boxes); -inf where no sample has reached the box
     upper: SingleArray
-    features: IntArray
-    factors: FloatArray
-    rank_weights: list[float]
+    features: IntArray  # (n_terms, n_features): those that distances are measured in
+    factors: FloatArray  # what a distance in each of them counts
+    rank_weights: list[float]  # the scale of each term
     rates: FloatArray
-    weights: FloatArray
+    weights: FloatArray  # (n_levels, n_terms * n_boxes, n_classes)
 
     @classmethod
     def of(cls, terms: Sequence[BoxTerm]) -> StackedBoxes:
@@ -288,3 +239,12 @@ def tree_scores(term: TreeTerm, samples: ScaledSamples) -> Value:
         reached = graph.join([at_inner * share, at_inner * (1.0 - share)], axis=1)
         nodes = np.concatenate([forest.left[inner], forest.left[inner] + 1])
     return scores
+
+
+CONVERTERS: dict[type[Term], Callable[[list[Any]], list[ScorePart]]] = {
+    BoxTerm: _box_parts,
+    GraphTerm: _each(_graph_part),
+    LinearTerm: _each(_linear_part),
+    SplineTerm: _each(_spline_part),
+    TreeTerm: _each(_tree_part),
+}

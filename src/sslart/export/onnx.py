@@ -22,7 +22,7 @@ from sslart._utils.files import write_atomically
 from sslart._utils.optional import optional
 from sslart._utils.text import DateName
 from sslart.export._graph import BOOL, CATEGORIES_DOMAIN, DOUBLE, INT64, STRING, Graph, Value
-from sslart.export._inputs import Columns, EncodedSamples, ScaledSamples, declare_columns, encoded, n_knots
+from sslart.export._inputs import GraphInputs, ScaledSamples, UnitSamples, declare_columns, encoded, n_knots
 from sslart.export._terms import depth_limits, first_labelled, parts_of
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _model_of(view: ModelView) -> ModelProto:
     return made
 
 
-def _declare_outputs(graph: Graph, view: ModelView, found: Predicted) -> None:
+def _declare_outputs(graph: Graph, view: ModelView, found: GraphPredictions) -> None:
     """Declare the outputs, with abstention where the model abstains."""
     decided = found.has_value if found.within_depth is None else found.has_value & found.within_depth
     if view.abstain_below is not None:
@@ -148,7 +148,7 @@ def _declare_outputs(graph: Graph, view: ModelView, found: Predicted) -> None:
     graph.output(~decided, ABSTAINED, BOOL)
 
 
-def _metadata(view: ModelView, columns: Columns) -> dict[str, str]:
+def _metadata(view: ModelView, columns: GraphInputs) -> dict[str, str]:
     return {
         "sslart_version": version("sslart"),
         "estimator": view.name,
@@ -159,29 +159,17 @@ def _metadata(view: ModelView, columns: Columns) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Predicted:
-    """Predictions of a model in the graph.
+class GraphPredictions:
+    """Predictions of a model in the graph."""
 
-    Attributes
-    ----------
-    indices : Value of shape (n_samples,)
-        Index of the class in `classes_`.
-    proba : Value of shape (n_samples, n_classes)
-        As `predict_proba` gives them: without regard to abstention.
-    within_depth : Value of shape (n_samples,), or None
-        Whether the search finds a labelled box, in an ensemble that of as many members as the quorum demands; None
-        where it always does.
-    has_value : Value of shape (n_samples,)
-        Whether the sample has a value to predict from.
-    """
-
-    indices: Value
-    proba: Value
+    indices: Value  # index of the class in `classes_`
+    proba: Value  # as `predict_proba` gives them: without regard to abstention
+    # whether the search finds a labelled box, in an ensemble for a quorum of members; None: always
     within_depth: Value | None
-    has_value: Value
+    has_value: Value  # whether the sample has a value to predict from
 
 
-def predicted(columns: Columns, view: ModelView) -> Predicted:
+def predicted(columns: GraphInputs, view: ModelView) -> GraphPredictions:
     """Return the predictions of any classifier."""
     members = [_by_member(columns, member, view.search_depth) for member in view.members]
     weights = view.vote_weights
@@ -192,7 +180,7 @@ def predicted(columns: Columns, view: ModelView) -> Predicted:
     return _by_votes(columns.graph, members, weights, view.quorum)
 
 
-def _by_member(columns: Columns, member: MemberView, depth: int) -> Predicted:
+def _by_member(columns: GraphInputs, member: MemberView, depth: int) -> GraphPredictions:
     graph, samples = columns.graph, encoded(columns, member.encoder)
     if member.readout is not None:
         chosen = member.at_choice
@@ -204,15 +192,15 @@ def _by_member(columns: Columns, member: MemberView, depth: int) -> Predicted:
         within_depth = first_labelled(graph, member, depth, samples).within_depth if limited else None
         # only a search for boxes needs a value in a feature that the model has learnt
         has_value = ~columns.empty if depth == NO_LIMIT else samples.has_value
-        return Predicted(proba.argmax(axis=1), proba, within_depth, has_value)
+        return GraphPredictions(proba.argmax(axis=1), proba, within_depth, has_value)
     found = first_labelled(graph, member, depth, samples)
     shares = member.shares_of(np.arange(member.n_nodes))
-    return Predicted(
+    return GraphPredictions(
         graph.take(member.labels, found.nodes), graph.take(shares, found.nodes), found.within_depth, samples.has_value
     )
 
 
-def _by_votes(graph: Graph, members: list[Predicted], weights: FloatArray, quorum: int) -> Predicted:
+def _by_votes(graph: Graph, members: list[GraphPredictions], weights: FloatArray, quorum: int) -> GraphPredictions:
     """Return the class of most votes: see `vote_on_labels` of the votes."""
     n_classes = weights.shape[1]
     votes = [member.indices.reshape(-1, 1).equals(np.arange(n_classes)[None]).cast(DOUBLE) for member in members]
@@ -226,15 +214,15 @@ def _by_votes(graph: Graph, members: list[Predicted], weights: FloatArray, quoru
     return _together(members, votes, scores, quorum)
 
 
-def _by_evidence(members: list[Predicted], weights: FloatArray, quorum: int) -> Predicted:
+def _by_evidence(members: list[GraphPredictions], weights: FloatArray, quorum: int) -> GraphPredictions:
     """Return the class of the highest sum of weighted probabilities: see `vote_on_evidence` of the votes."""
     shares = [member.proba * own for member, own in zip(members, weights, strict=True)]
     return _together(members, shares, _sum, quorum)
 
 
 def _together(
-    members: list[Predicted], votes: list[Value], scores: Callable[[list[Value]], Value], quorum: int
-) -> Predicted:
+    members: list[GraphPredictions], votes: list[Value], scores: Callable[[list[Value]], Value], quorum: int
+) -> GraphPredictions:
     """Return the class by the members that find a labelled box, and the probabilities by all members."""
     of_all = scores(votes)
     of_some, limits = of_all, [member.within_depth for member in members if member.within_depth is not None]
@@ -251,7 +239,7 @@ def _together(
         n_within_depth = _sum([limit.cast(DOUBLE) for limit in limits])
         enough_vote = n_within_depth > quorum - n_always - 0.5
     shares = of_all / of_all.sum(axis=1).reshape(-1, 1)
-    return Predicted(of_some.argmax(axis=1), shares, enough_vote, members[0].has_value)
+    return GraphPredictions(of_some.argmax(axis=1), shares, enough_vote, members[0].has_value)
 
 
 def cheapest(proba: Value, costs: FloatArray) -> Value:
@@ -264,18 +252,10 @@ def _sum(values: list[Value]) -> Value:
     return reduce(lambda total, value: total + value, values)
 
 
-def evidence_proba(graph: Graph, readout: Readout, indices: IntArray, n_classes: int, samples: EncodedSamples) -> Value:
-    """Return the probability of each class, in the order of `classes_`.
+def evidence_proba(graph: Graph, readout: Readout, indices: IntArray, n_classes: int, samples: UnitSamples) -> Value:
+    """Return the probability of each class, in the order of `classes_`; 0 of those without a label yet.
 
-    Parameters
-    ----------
-    graph : Graph
-    readout : Readout
-    indices : array of int
-        The index in `classes_` of each class of the readout.
-    n_classes : int
-        How many classes there are, those without a label yet included: their probability is 0.
-    samples : EncodedSamples
+    `indices`: the index in `classes_` of each class of the readout.
     """
     n_features, n_learnt = len(readout.scaler.knots), len(readout.bias)
     parts = parts_of(readout.terms)

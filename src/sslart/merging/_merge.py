@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import math
+import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import reduce
 from hashlib import blake2b
 from typing import Any, TypeVar
 
@@ -18,7 +20,6 @@ from sslart._art.novelty import Measured, NoveltyCalibration
 from sslart._data.columns import ATTRIBUTE
 from sslart._data.joining import joined_encoder, joined_plan
 from sslart._data.labels import ClassTable
-from sslart._mapping.base import Mapping
 from sslart._mapping.ensemble_votes import VotingRecord
 from sslart._mapping.evidence.mapping import EvidenceMapping
 from sslart._utils.arrays import IntArray
@@ -26,8 +27,14 @@ from sslart._utils.text import printable
 from sslart._utils.validation import AUTO, check_half_life, check_number
 from sslart.estimators import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart.estimators._fitted import FittedMember, FittedModel, with_plan
-from sslart.merging._networks import Apart, Limits, Source, joined_networks
-from sslart.merging._novelty import Fitted, Together, joined_calibration
+from sslart.estimators._parameters import parameters_of
+from sslart.merging._networks import BoxesApart, JoinLimits, MergedSource, joined_networks
+from sslart.merging._novelty import Merged, ModelFits, joined_calibration
+
+ESTIMATORS = (FuzzyART, FuzzyARTMAP, SSLART, AutoSSLART, WESSLART)
+MAY_DIFFER = ("n_jobs", "random_state")
+
+Model = TypeVar("Model", bound=FuzzyART | FuzzyARTMAP | SSLART | AutoSSLART | WESSLART)
 
 
 def merge(models: Iterable[Model], vigilance: float | None = None) -> Model:
@@ -94,12 +101,6 @@ def merge(models: Iterable[Model], vigilance: float | None = None) -> Model:
     return model
 
 
-ESTIMATORS = (FuzzyART, FuzzyARTMAP, SSLART, AutoSSLART, WESSLART)
-MAY_DIFFER = ("n_jobs", "random_state")
-
-Model = TypeVar("Model", bound=FuzzyART | FuzzyARTMAP | SSLART | AutoSSLART | WESSLART)
-
-
 def check_models(models: Iterable[Model]) -> list[Model]:
     """Return models as a list, or raise an error that names the one that does not fit and why."""
     if isinstance(models, ESTIMATORS):
@@ -108,7 +109,7 @@ def check_models(models: Iterable[Model]) -> list[Model]:
     if not found:
         raise ValueError("sslart.merge needs at least one model, got none.")
     names = ", ".join(cls.__name__ for cls in ESTIMATORS)
-    first = found[0]
+    first: Any = found[0]
     for place, model in enumerate(found):
         if type(model) not in ESTIMATORS:
             cure = " of sslart.dask: pass what its to_local() returns" if hasattr(model, "to_local") else ""
@@ -118,17 +119,14 @@ def check_models(models: Iterable[Model]) -> list[Model]:
                 f"sslart.merge takes models of one class: models[0] is a {type(first).__name__}, models[{place}] a "
                 f"{type(model).__name__}."
             )
-        _check_parameters(params_of(first), params_of(model), place)
+        for name in parameters_of(type(first)):
+            one, other = getattr(first, name), getattr(model, name)
+            if name not in MAY_DIFFER and not _same(one, other):
+                raise ValueError(
+                    f"Models to merge must have equal parameters: {name} is {_short(one)} in models[0] and "
+                    f"{_short(other)} in models[{place}]. Fit them with the same value."
+                )
     return found
-
-
-def _check_parameters(first: dict[str, Any], other: dict[str, Any], place: int) -> None:
-    for name, value in first.items():
-        if name not in MAY_DIFFER and not _same(value, other[name]):
-            raise ValueError(
-                f"Models to merge must have equal parameters: {name} is {_short(value)} in models[0] and "
-                f"{_short(other[name])} in models[{place}]. Fit them with the same value."
-            )
 
 
 def _short(value: Any) -> str:
@@ -150,14 +148,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def check_columns(parts: Sequence[FittedModel], places: Sequence[int]) -> None:
-    """Raise a ValueError where models have learnt samples with other columns.
-
-    Parameters
-    ----------
-    parts : sequence of FittedModel
-    places : sequence of int
-        Where each is among the models that the user gave.
-    """
+    """Raise a ValueError where models have learnt samples with other columns; `places`: among those that were given."""
     first, start = parts[0], places[0]
     for one, place in zip(parts, places, strict=True):
         if one.n_features != first.n_features:
@@ -194,16 +185,10 @@ def new_model(models: Sequence[Model]) -> Model:
     """Return an unfitted model with the parameters that models share, and None where they differ."""
     model: Model = clone(models[0])
     for name in MAY_DIFFER:
-        values = [params_of(one).get(name) for one in models]
+        values = [getattr(one, name) for one in models]
         if not all(_same(value, values[0]) for value in values):
             setattr(model, name, None)
     return model
-
-
-def params_of(model: Any) -> dict[str, Any]:
-    """Return the parameters of a model."""
-    params: dict[str, Any] = model.get_params(deep=False)
-    return params
 
 
 def check_can_fade(model: Any) -> None:
@@ -216,18 +201,11 @@ def check_can_fade(model: Any) -> None:
 
 
 def with_further(model: Any, parts: FittedModel) -> Any:
-    """Return a model that has also learnt a further table; the given model is unchanged.
+    """Return a model that has also learnt a further table, of which all partitions have learnt `parts`.
 
     The boxes of the model and of the table are joined, and then learn the labelled samples of the table that are not
     learnt yet. With a `half_life`, what was learnt before counts less by then: by half for each so many samples of the
     table, which count alike.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    parts : FittedModel
-        What all partitions of the table have learnt.
     """
     check_can_fade(model)
     before = model.__sslart_parts__()
@@ -249,15 +227,8 @@ def with_further(model: Any, parts: FittedModel) -> Any:
 def faded(parts: FittedModel, factor: float, n_samples: int, *, keep_one: bool) -> FittedModel:
     """Return a model decayed by further samples that it has not learnt yet.
 
-    Parameters
-    ----------
-    parts : FittedModel
-    factor : float
-        What supports and counts are multiplied by. Boxes with too little support are dropped.
-    n_samples : int
-        How many samples have come, for labels that are kept with their age.
-    keep_one : bool
-        Whether the largest box of each member stays where all have too little support.
+    Supports and counts are multiplied by `factor`, and boxes with too little support dropped. `n_samples` have come,
+    for labels that are kept with their age. `keep_one`: the largest box of each member stays in any case.
     """
     members, dropped = [], []
     is_gone = not keep_one and all(_largest(one) * factor < LEAST_SUPPORT for one in parts.members)
@@ -299,20 +270,10 @@ def _renamed(calibration: NoveltyCalibration | None, into: list[IntArray | None]
 def joined_parts(
     models: Sequence[FittedModel], vigilance: float, max_nodes: int | None, choice: float, learning_rate: float
 ) -> FittedModel:
-    """Merge the state of several models; the result does not depend on their order.
+    """Merge the state of models with as many members and columns; the result does not depend on their order.
 
-    Evidence has the labels of all, and settings that are not chosen yet: see `finished`.
-
-    Parameters
-    ----------
-    models : sequence of FittedModel
-        At least one, with the same number of members and of columns.
-    vigilance : float
-        Boxes are joined whose union obeys it.
-    max_nodes : int or None
-        How many boxes each network may have.
-    choice, learning_rate : float
-        α and β.
+    Boxes are joined whose union obeys `vigilance`, down to `max_nodes` of each network. Evidence has the labels of all,
+    and settings that are not chosen yet: see `finished`.
     """
     for one in models:
         if one.calibration is not None:
@@ -322,20 +283,24 @@ def joined_parts(
     models = sorted(models, key=lambda one: _digest(one.state()))
     joined, sources, aparts = [], [], []
     for members in zip(*(one.members for one in models), strict=True):
-        limits = Limits(vigilance, max_nodes, members[0].mapping.one_to_one)
+        limits = JoinLimits(vigilance, max_nodes, members[0].mapping.one_to_one)
         member, own, apart = _joined_member(members, models[0].column_names(), class_table, limits, choice)
         joined.append(member)
         sources.append(own)
         aparts.append(apart)
     columns = with_plan({name: value for name, value in models[0].columns.items() if name != ATTRIBUTE}, plan)
     fitted = [
-        Fitted(one.calibration, [own[place] for own in sources], place, one.measured)
+        ModelFits(one.calibration, [own[place] for own in sources], place, one.measured)
         for place, one in enumerate(models)
         if one.calibration is not None
     ]
-    together = Together([member.network for member in joined], aparts, choice, learning_rate)
+    together = Merged([member.network for member in joined], aparts, choice, learning_rate)
     calibration, measured = joined_calibration(fitted, together)
-    record = _joined_record(models, class_table)
+    n_classes = len(class_table.seen)
+    records = [
+        one.record.recoded(one.class_table.codes_in(class_table), n_classes) for one in models if one.record is not None
+    ]
+    record = reduce(operator.add, records) if records else None
     return FittedModel(columns, tuple(joined), class_table, calibration, record, measured=measured)
 
 
@@ -354,46 +319,29 @@ def _joined_member(
     members: Sequence[FittedMember],
     names: Sequence[str],
     class_table: ClassTable,
-    limits: Limits,
+    limits: JoinLimits,
     choice: float,
-) -> tuple[FittedMember, list[Source], Apart]:
+) -> tuple[FittedMember, list[MergedSource], BoxesApart]:
     networks = [one.network for one in members]
     n_samples = [float(one.nodes.support.sum()) for one in networks]
     encoder = joined_encoder([one.encoder for one in networks], n_samples, names)
     codes = [one.class_table.codes_in(class_table) for one in members]
     network, sources, apart = joined_networks(networks, codes, len(class_table.seen), encoder, limits)
     fitted = [
-        Fitted(one.calibration, [source])
+        ModelFits(one.calibration, [source])
         for one, source in zip(members, sources, strict=True)
         if one.calibration is not None
     ]
-    calibration, _ = joined_calibration(fitted, Together([network], [apart], choice, 1.0))
-    mapping = _joined_mapping([one.mapping for one in members], codes)
+    calibration, _ = joined_calibration(fitted, Merged([network], [apart], choice, 1.0))
+    mapping = members[0].mapping
     if isinstance(mapping, EvidenceMapping):
-        mapping = replace(mapping.of_columns(encoder.categorical), class_table=class_table)
+        every = [one.mapping for one in members if isinstance(one.mapping, EvidenceMapping)]
+        settings = mapping.settings._replace(seed=min(one.settings.seed for one in every))
+        mapping = EvidenceMapping.joined(settings, every, codes).of_columns(encoder.categorical)
+        mapping = replace(mapping, class_table=class_table)
     seeds = [one.seed for one in members if one.seed is not None]
     member = FittedMember(network, class_table, mapping, members[0].params, calibration, min(seeds, default=None))
     return member, sources, apart
-
-
-def _joined_mapping(mappings: Sequence[Mapping], codes: Sequence[IntArray]) -> Mapping:
-    """Return the mapping with the labels of all, where they keep labels."""
-    first = mappings[0]
-    if not isinstance(first, EvidenceMapping):
-        return first
-    evidence = [one for one in mappings if isinstance(one, EvidenceMapping)]
-    settings = first.settings._replace(seed=min(one.settings.seed for one in evidence))
-    return EvidenceMapping.joined(settings, evidence, codes)
-
-
-def _joined_record(models: Sequence[FittedModel], class_table: ClassTable) -> VotingRecord | None:
-    """Return the voting record of the members of an ensemble over all models."""
-    joined = None
-    for one in models:
-        if one.record is not None:
-            record = one.record.recoded(one.class_table.codes_in(class_table), len(class_table.seen))
-            joined = record if joined is None else joined + record
-    return joined
 
 
 def _digest(state: Any) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.boxes import BoxDraft, BoxSet, Joined, join_boxes
+from sslart._art.boxes import BoxDraft, Joined, NetworkBoxes, join_boxes
 from sslart._art.network import Network
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
@@ -20,43 +20,22 @@ AT_ONCE = 2**14  # boxes that samples are compared with
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
-    """Where the boxes of one network have gone.
+class MergedSource:
+    """Where the boxes of one network have gone."""
 
-    Attributes
-    ----------
-    network : Network
-        As it was.
-    into : array of int of length n_nodes
-        The box of the joined network that holds each box.
-    extents : array of length n_nodes
-        The sum of the sides of each box in the joined encoder, before it was joined with others.
-    stretch : float
-        How long the range of a feature is in the joined encoder, on average over the features.
-    """
-
-    network: Network
-    into: IntArray
-    extents: FloatArray
-    stretch: float
+    network: Network  # as it was
+    into: IntArray  # the box of the joined network that holds each box
+    extents: FloatArray  # the sum of the sides of each box in the joined encoder, before it was joined with others
+    stretch: float  # how long the range of a feature is in the joined encoder, on average over the features
 
 
 @dataclass(frozen=True, eq=False)
-class Apart:
-    """The boxes of several networks in a joined encoder, before any are joined.
-
-    Attributes
-    ----------
-    weights : array of shape (n_boxes, 2 * n_features)
-    source : array of int
-        Which network each box is from.
-    into : array of int
-        The box of the joined network that holds each box.
-    """
+class BoxesApart:
+    """The boxes of several networks in a joined encoder, before any are joined."""
 
     weights: FloatArray
-    source: IntArray
-    into: IntArray
+    source: IntArray  # which network each box is from
+    into: IntArray  # the box of the joined network that holds each box
 
     @cached_property
     def _parts(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -67,14 +46,8 @@ class Apart:
     def distances(self, samples: FloatArray, joined: IntArray, source: int, *, is_whole: bool) -> FloatArray:
         """Return the distance of each coded sample to the parts of a joined box made by other networks; inf: none.
 
-        Parameters
-        ----------
-        samples : array of shape (n_samples, n_features)
-        joined : array of int of length n_samples
-        source : int
-            The network that has learnt the samples: those of its boxes that hold a sample have no part.
-        is_whole : bool
-            Whether the network has no part at all.
+        Of the network `source`, which has learnt the samples, those boxes count that do not hold the sample; with
+        `is_whole`, none.
         """
         ends = np.cumsum(self._parts[2][joined])
         cuts = np.searchsorted(ends, np.arange(AT_ONCE, ends[-1] if len(ends) else 0, AT_ONCE), side="left")
@@ -103,7 +76,7 @@ class Apart:
 
 
 @dataclass(frozen=True, eq=False)
-class Limits:
+class JoinLimits:
     """Constraints on joined boxes: vigilance of unions, number of boxes, and one class per box or several."""
 
     vigilance: float
@@ -112,23 +85,13 @@ class Limits:
 
 
 def joined_networks(
-    networks: Sequence[Network], codes: Sequence[IntArray], n_classes: int, encoder: Encoder, limits: Limits
-) -> tuple[Network, list[Source], Apart]:
+    networks: Sequence[Network], codes: Sequence[IntArray], n_classes: int, encoder: Encoder, limits: JoinLimits
+) -> tuple[Network, list[MergedSource], BoxesApart]:
     """Return one network with the boxes of several, where each box has gone, and the boxes as they were.
 
     Every box of the result holds the boxes that were joined into it, and supports and counts add. Boxes are joined in
-    an order that depends on nothing but the boxes: larger supports first.
-
-    Parameters
-    ----------
-    networks : sequence of Network
-    codes : sequence of arrays
-        The new code of each class code of each network.
-    n_classes : int
-        How many new codes there are.
-    encoder : Encoder
-        Joined from those of the networks.
-    limits : Limits
+    an order that depends on nothing but the boxes: larger supports first. `codes` are the new codes of each network's
+    class codes, of which there are `n_classes`.
     """
     recoded = [recode_boxes(one.encoder, *one.nodes.boxes(), one.nodes.met, encoder) for one in networks]
     lower, upper, met = (np.concatenate(parts) for parts in zip(*recoded, strict=True))
@@ -138,21 +101,21 @@ def joined_networks(
     order = canonical_order(support, weights, counts, met)
     together = {"weights": weights[order], "support": support[order], "met": met[order].view(np.uint8)}
     numbers = _numbers([one.nodes for one in networks])
-    draft = BoxSet.from_state({**together, "counts": counts[order], **numbers}).draft()
+    draft = NetworkBoxes.from_state({**together, "counts": counts[order], **numbers}).draft()
     into = _join(draft, limits)
     joined = Network(encoder, draft.published())
     places = np.argsort(order)
     extents = np.maximum(0.0, upper - lower).sum(axis=1)
     ends = np.cumsum([one.nodes.n_nodes for one in networks])[:-1]
     sources = [
-        Source(one, into[own], own_extents, stretch_of(one.encoder, encoder))
+        MergedSource(one, into[own], own_extents, stretch_of(one.encoder, encoder))
         for one, own, own_extents in zip(networks, np.split(places, ends), np.split(extents, ends), strict=True)
     ]
     source = np.repeat(np.arange(len(networks)), [one.nodes.n_nodes for one in networks])
-    return joined, sources, Apart(weights[order], source[order], into)
+    return joined, sources, BoxesApart(weights[order], source[order], into)
 
 
-def _recoded(nodes: BoxSet, codes: IntArray, n_classes: int) -> CountArray:
+def _recoded(nodes: NetworkBoxes, codes: IntArray, n_classes: int) -> CountArray:
     known = nodes.counts
     counts = np.zeros((nodes.n_nodes, n_classes), dtype=known.dtype)
     counts[:, codes] = known[:, : len(codes)]
@@ -160,13 +123,7 @@ def _recoded(nodes: BoxSet, codes: IntArray, n_classes: int) -> CountArray:
 
 
 def canonical_order(*arrays: CountArray | BoolArray) -> IntArray:
-    """Return an order of rows that depends on nothing but their content: the first array descending, others ascending.
-
-    Parameters
-    ----------
-    *arrays : arrays of n rows
-        Numbers from 0 up.
-    """
+    """Return an order of rows of numbers from 0 up by content alone: the first array descending, others ascending."""
     columns = []
     for place, array in enumerate(arrays):
         # the bits of numbers from 0 up are in the order of the numbers
@@ -177,7 +134,7 @@ def canonical_order(*arrays: CountArray | BoolArray) -> IntArray:
     return np.argsort(rows.view(f"S{rows.shape[1] * rows.itemsize}")[:, 0], kind="stable")
 
 
-def _numbers(nodes: Sequence[BoxSet]) -> dict[str, Any]:
+def _numbers(nodes: Sequence[NetworkBoxes]) -> dict[str, Any]:
     """Return the combined counts of several networks, and their lowest vigilance."""
     numbers: dict[str, Any] = {
         "n_nodes_stage1": sum(one.n_nodes_stage1 for one in nodes),
@@ -189,7 +146,7 @@ def _numbers(nodes: Sequence[BoxSet]) -> dict[str, Any]:
     return {**numbers, "n_learnt": sum(learnt)}
 
 
-def _join(nodes: BoxDraft, limits: Limits) -> IntArray:
+def _join(nodes: BoxDraft, limits: JoinLimits) -> IntArray:
     """Join boxes, and return which of the joined boxes holds each box."""
     n_stage1, weights, keys = nodes.n_nodes_stage1, nodes.weights, None
     if limits.one_to_one:
@@ -226,19 +183,11 @@ AT_ONCE = 2**20  # comparisons of two boxes in one feature
 
 
 def join_apart(weights: FloatArray, labels: IntArray, vigilance: float) -> Joined:
-    """Join boxes of one class each; boxes without a class join any.
+    """Join boxes of one class each (-1: without one), down to a vigilance; boxes without a class join any.
 
     At a low vigilance the box around two boxes of a class may reach over those of others. Learning prevents that by
     match tracking. Here boxes are joined at lower and lower vigilances, down to the one given, and a union that is
     larger than each of its boxes is taken back where it meets a box of another class.
-
-    Parameters
-    ----------
-    weights : array of shape (n_boxes, 2 * n_features)
-    labels : array of int of length n_boxes
-        -1 without a class.
-    vigilance : float
-        Below which no union falls.
     """
     into = np.arange(len(weights))
     barred = np.zeros(len(weights), dtype=bool)

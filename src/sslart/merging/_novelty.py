@@ -18,53 +18,33 @@ from sslart._data.samples import Table
 from sslart._mapping.mergeable_state import MeasuredSamples
 from sslart._utils.arrays import IntArray, KeyArray
 from sslart._utils.cache import Deferred
-from sslart.merging._networks import Apart, Source
+from sslart.merging._networks import BoxesApart, MergedSource
 
 FEWEST, MOST = 100, 1000  # fits that are kept of all models together
 CLOSEST = 4  # joined boxes that a sample is compared with
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
-    """The fits of one model, and where the boxes of each of its members have gone.
-
-    Attributes
-    ----------
-    calibration : NoveltyCalibration
-    sources : sequence of Source
-    place : int
-        The place of the model among all: that of its boxes in `Apart.source`.
-    measured : MeasuredSamples or None
-        The samples of these fits, where they are at hand.
-    """
+class ModelFits:
+    """The fits of one model, and where the boxes of each of its members have gone."""
 
     calibration: NoveltyCalibration
-    sources: Sequence[Source]
-    place: int = 0
-    measured: MeasuredSamples | None = None
+    sources: Sequence[MergedSource]
+    place: int = 0  # of the model among all: that of its boxes in `BoxesApart.source`
+    measured: MeasuredSamples | None = None  # the samples of these fits, where they are at hand
 
 
-class Together(NamedTuple):
-    """Merged networks, with the original boxes of all models.
-
-    Attributes
-    ----------
-    networks : sequence of Network
-        With the joined boxes, by member.
-    aparts : sequence of Apart
-        The boxes before.
-    choice, learning_rate : float
-        α and β.
-    """
+class Merged(NamedTuple):
+    """Merged networks, by member, with the boxes before, and the α and β of all models."""
 
     networks: Sequence[Network]
-    aparts: Sequence[Apart]
+    aparts: Sequence[BoxesApart]
     choice: float
     learning_rate: float
 
 
 def joined_calibration(
-    models: Sequence[Fitted], together: Together
+    models: Sequence[ModelFits], together: Merged
 ) -> tuple[NoveltyCalibration | None, MeasuredSamples | None]:
     """Return the calibration of joined networks, None if no model has one, and its available samples.
 
@@ -72,12 +52,6 @@ def joined_calibration(
     boxes of the other models too. For others a fit is that of the box in which it was measured, with all by which that
     box has grown since: boxes of other models, which may fit better, have no part in it, so that rather too few new
     samples are novel than too many.
-
-    Parameters
-    ----------
-    models : sequence of Fitted
-        Of those that have a calibration.
-    together : Together
     """
     if not models:
         return None, None
@@ -95,7 +69,7 @@ def joined_calibration(
     return calibration, _joined_samples([one.measured for one in models], records.keys)
 
 
-def _with_others(one: Fitted, fits: FitRecords, alone: KeyArray, together: Together) -> FitRecords:
+def _with_others(one: ModelFits, fits: FitRecords, alone: KeyArray, together: Merged) -> FitRecords:
     """Return the fits of a model with respect to the boxes of all models, for the available samples.
 
     A sample fits the joined boxes as far as others have made them: without the boxes of its model that hold it. Where
@@ -157,7 +131,7 @@ def numbers_taken(found: Sequence[int], n_learnt: Sequence[int]) -> IntArray:
     return np.asarray(np.minimum(known, np.rint(wanted * shares).astype(np.int64)))
 
 
-def _re_expressed(one: Fitted, members: Sequence[Network]) -> FitRecords:
+def _re_expressed(one: ModelFits, members: Sequence[Network]) -> FitRecords:
     """Return the fits of a model in the joined encoder: in a wider range, samples are closer to their boxes."""
     now = one.calibration.up_to_date([source.network for source in one.sources])
     before, after = np.zeros(len(now)), np.zeros(len(now))

@@ -7,7 +7,7 @@ their summaries are put together.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -25,26 +25,13 @@ ROWS_IN_PARTITION = 2**40  # at most: the number of a row is that of its partiti
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Some rows, ascending by number.
+    """Some rows, ascending by number."""
 
-    Attributes
-    ----------
-    samples : DataFrame or array of shape (n_rows, n_columns)
-        As they were given.
-    labels : array of objects
-        Classes as plain values, None where unlabelled.
-    groups : array of int
-        Keys of the groups, 0 for none.
-    weights : array
-    numbers : array of int
-        Partition and place of each row as one number.
-    """
-
-    samples: Any
-    labels: NDArray[np.object_]
-    groups: IntArray
+    samples: Any  # a frame, or an array, as they were given
+    labels: NDArray[np.object_]  # classes as plain values, None where unlabelled
+    groups: IntArray  # keys of the groups, 0 for none
     weights: FloatArray
-    numbers: IntArray
+    numbers: IntArray  # partition and place of each row as one number
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -208,7 +195,8 @@ class Summary:
             for name, first in one.classes.items():
                 classes[name] = min(first, classes.get(name, first))
             for place, limit in one.limits.items():
-                limits[place] = _further([limit, limits[place]]) if place in limits else limit
+                # of equal ones, that of the first row
+                limits[place] = max(limit, limits.get(place, limit), key=lambda one: (one.value, -one.number))
             for column, names in one.categories.items():
                 categories[column] = _united(categories.get(column, frozenset()), names)
             for given, found in one.is_category.items():
@@ -265,12 +253,8 @@ class Summary:
 
 def _keeping(summary: Summary, rows: Rows) -> Summary:
     """Return a summary with those of some rows that it keeps."""
-    whole = _with_rows(summary, rows)
-    return _with_rows(summary, rows[whole.sampled() | whole.kept_labels() | whole.at_limits()])
-
-
-def _with_rows(summary: Summary, rows: Rows) -> Summary:
-    return Summary(**{**vars(summary), "rows": rows})
+    whole = replace(summary, rows=rows)
+    return replace(whole, rows=rows[whole.sampled() | whole.kept_labels() | whole.at_limits()])
 
 
 def _about_columns(one: Summary, other: Summary) -> str:
@@ -279,11 +263,6 @@ def _about_columns(one: Summary, other: Summary) -> str:
         for _, n_columns, names in (one.columns, other.columns)
     )
     return f"its columns ({own}) are not those of partition {other.columns[0]} ({others}). Give all the same columns."
-
-
-def _further(limits: Iterable[Limit]) -> Limit:
-    """Return the limit of the greatest value; of equal ones, that of the first row."""
-    return max(limits, key=lambda limit: (limit.value, -limit.number))
 
 
 def _united(some: frozenset[Any] | None, others: frozenset[Any] | None) -> frozenset[Any] | None:
@@ -349,7 +328,7 @@ def read_beside(
     table: Table, y: Any, groups: Any, sample_weight: Any, minus_one_is_class: bool
 ) -> tuple[Labels, int, FloatArray, IntArray]:
     """Return the labels of a partition, how many are -1, the weight of each sample, and the keys of their groups."""
-    labels = Labels.none(len(table)) if y is None else read_labels(y, table)
+    labels = Labels.none(len(table)) if y is None else read_labels(y, len(table))
     n_minus_one = int((labels.with_class_minus_one().known & ~labels.known).sum())
     if minus_one_is_class:
         labels = labels.with_class_minus_one()

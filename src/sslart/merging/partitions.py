@@ -228,7 +228,7 @@ def _class_table(summary: Summary) -> ClassTable:
     values = [value for _, value in sorted(summary.classes)]
     if not values:
         return ClassTable()
-    labels = read_labels(np.array([*values, None], dtype=object), Table(np.empty((len(values) + 1, 1))))
+    labels = read_labels(np.array([*values, None], dtype=object))
     if summary.wanted.minus_one_is_class:
         labels = labels.with_class_minus_one()
     return ClassTable().learning(labels)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sslart._art.boxes import NO_LIMIT
 from sslart._data.labels import NO_TRUTH, UNLABELLED, Labels, read_labels
-from sslart._data.samples import Table, is_missing, without_mask
+from sslart._data.samples import is_missing, without_mask
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import BoolArray, FloatArray
 from sslart._utils.validation import check_whole
@@ -57,8 +57,7 @@ def correctness_score(y_true: Any, y_pred: Any, *, abstained: Any = UNLABELLED) 
     >>> correctness_score([0, 1], [-1, -1])
     nan
     """
-    truth, predicted = _read_pair(y_true, y_pred, abstained)
-    return _share((truth.values == predicted.values)[predicted.known])
+    return _correctness(*_read_pair(y_true, y_pred, abstained))
 
 
 def sensitivity_score(y_true: Any, y_pred: Any, *, pos_label: Any, abstained: Any = UNLABELLED) -> float:
@@ -164,7 +163,7 @@ def coverage_correctness_curve(estimator: Any, X: Any, y: Any, depths: Iterable[
     return CoverageCorrectness(
         limits,
         np.array([predicted.known.mean() for _, predicted in pairs]),
-        np.array([_share((truth.values == predicted.values)[predicted.known]) for truth, predicted in pairs]),
+        np.array([_correctness(truth, predicted) for truth, predicted in pairs]),
     )
 
 
@@ -196,14 +195,10 @@ def correctness_scorer(estimator: Any, X: Any, y: Any) -> float:
 
     Parameters
     ----------
-    estimator : classifier
-    X : array-like of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
-        True classes. Unlabelled samples are left out of account with a warning; a splitter of `sslart.model_selection`
-        keeps them in training instead.
+    estimator, X, y
+        See `coverage_scorer`.
     """
-    truth, predicted = _scored_pair(estimator, X, y)
-    return _share((truth.values == predicted.values)[predicted.known])
+    return _correctness(*_scored_pair(estimator, X, y))
 
 
 def _read(y: Any, abstained: Any) -> Labels:
@@ -212,16 +207,16 @@ def _read(y: Any, abstained: Any) -> Labels:
     array = np.asarray(y) if isinstance(getattr(y, "dtype", None), np.dtype) else np.asarray(y, dtype=object)
     array = column_or_1d(array, dtype=array.dtype)
     if array.dtype == object:  # the value for abstention may be of another type than the classes
-        plain = [None if is_missing(label) or _is_same(label, abstained) else label for label in array]
+
+        def stands_for_none(label: Any) -> bool:
+            return is_missing(label) or (isinstance(label, str) == isinstance(abstained, str) and label == abstained)
+
+        plain = [None if stands_for_none(label) else label for label in array]
         array = np.array([*plain, None], dtype=object)[:-1]
-    labels = read_labels(array, Table(np.empty((len(array), 1)))).with_class_minus_one()
+    labels = read_labels(array).with_class_minus_one()
     if is_missing(abstained) or isinstance(abstained, str) != (labels.values.dtype.kind == "U"):
         return labels
     return Labels(labels.values, labels.known & (labels.values != abstained))
-
-
-def _is_same(label: Any, abstained: Any) -> bool:
-    return isinstance(label, str) == isinstance(abstained, str) and bool(label == abstained)
 
 
 def _read_pair(y_true: Any, y_pred: Any, abstained: Any) -> tuple[Labels, Labels]:
@@ -274,6 +269,10 @@ def _of_one_kind(truth: Labels, predicted: Labels) -> tuple[Labels, Labels]:
             f"The true classes are {kinds[0]} and the predicted ones {kinds[1]}: convert one to the kind of the other."
         )
     return truth, predicted
+
+
+def _correctness(truth: Labels, predicted: Labels) -> float:
+    return _share((truth.values == predicted.values)[predicted.known])
 
 
 def _share(flags: BoolArray) -> float:

@@ -17,55 +17,27 @@ from sslart._utils.validation import check_number
 
 @dataclass(frozen=True)
 class ClassQuality:
-    """Quality of the predictions of one class.
-
-    Attributes
-    ----------
-    label : class
-    n_samples, n_predicted : int
-        Samples of this class, and how many of them got a prediction.
-    sensitivity : Estimate
-        Predicted as this class, among its samples that got a prediction.
-    specificity : Estimate
-        Not predicted as this class, among the samples of other classes that got a prediction.
-    precision : Estimate
-        Right, among the samples that were predicted as this class.
-    """
+    """Quality of the predictions of one class."""
 
     label: Label
-    n_samples: int
+    n_samples: int  # samples of this class, and how many of them got a prediction
     n_predicted: int
-    sensitivity: Estimate
-    specificity: Estimate
-    precision: Estimate
+    sensitivity: Estimate  # predicted as this class, among its samples that got a prediction
+    specificity: Estimate  # not predicted as this class, among the samples of other classes that got a prediction
+    precision: Estimate  # right, among the samples that were predicted as this class
 
 
 @dataclass(frozen=True)
 class Quality:
-    """Quality of the predictions for labelled samples.
-
-    Attributes
-    ----------
-    n_samples : int
-    accuracy : Estimate
-        Right predictions among all samples; abstention does not count as right.
-    coverage : Estimate
-        Samples with a prediction.
-    correctness : Estimate
-        Right predictions among the samples with a prediction.
-    balanced_accuracy : Estimate
-        Mean over the classes of what `accuracy` is within each.
-    classes : tuple of ClassQuality
-    confusion : tuple of tuple of int
-        A row per true class; columns are the predicted classes, and last those where the model abstained.
-    """
+    """Quality of the predictions for labelled samples."""
 
     n_samples: int
-    accuracy: Estimate
-    coverage: Estimate
-    correctness: Estimate
-    balanced_accuracy: Estimate
+    accuracy: Estimate  # right predictions among all samples; abstention does not count as right
+    coverage: Estimate  # samples with a prediction
+    correctness: Estimate  # right predictions among the samples with a prediction
+    balanced_accuracy: Estimate  # mean over the classes of what `accuracy` is within each
     classes: tuple[ClassQuality, ...]
+    # a row per true class; columns are the predicted classes, and last those where the model abstained
     confusion: tuple[tuple[int, ...], ...]
 
 
@@ -93,16 +65,9 @@ def quality_of(truth: Sequence[Label], predicted: Sequence[Label | None], classe
         own = rows[label] - pairs[label, None]
         others = n - n_abstained - own
         mistaken = columns[label] - pairs[label, label]
-        by_class.append(
-            ClassQuality(
-                label,
-                rows[label],
-                own,
-                share(pairs[label, label], own),
-                share(others - mistaken, others),
-                share(pairs[label, label], columns[label]),
-            )
-        )
+        hits = pairs[label, label]
+        shares = share(hits, own), share(others - mistaken, others), share(hits, columns[label])
+        by_class.append(ClassQuality(label, rows[label], own, *shares))
     return Quality(
         n,
         share(n_right, n),

@@ -19,7 +19,6 @@ from sklearn.model_selection import (
 from sklearn.utils import check_random_state, indexable
 
 from sslart._data.labels import UNLABELLED, Labels, group_names, read_labels, with_two_classes
-from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.text import list_text, plural
 from sslart._utils.validation import check_flag, check_whole
@@ -53,7 +52,7 @@ def is_labelled(y: Any) -> BoolArray:
 
 def read_training_labels(y: Any) -> Labels:
     """Return y as `fit` reads it, with -1 and 1 as two classes where there are no others."""
-    return with_two_classes(read_labels(y, Table(np.empty((len(y), 1)))))
+    return with_two_classes(read_labels(y))
 
 
 def read_groups(owner: str, groups: Any, known: BoolArray) -> IntArray:
@@ -221,6 +220,8 @@ class _KFold(LabelledSplitter):
     """Base of the splitters by folds: the labelled samples are split as a splitter of scikit-learn does it."""
 
     _rule: Any  # the splitter of scikit-learn
+    _stratified: bool
+    _for_groups: str  # the splitter to use for groups
 
     def __init__(self, n_splits: int = 5, *, shuffle: bool = False, random_state: Any = None) -> None:
         self.n_splits, self.shuffle, self.random_state = n_splits, shuffle, random_state
@@ -228,6 +229,13 @@ class _KFold(LabelledSplitter):
 
     def _splitter(self) -> Any:
         return self._rule(n_splits=self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
+
+    def _folds_of(self, labels: Labels, groups: Any) -> list[Fold]:
+        self._refuse_groups(groups, self._for_groups)
+        zeros = np.zeros(int(labels.known.sum()), dtype=np.int64)
+        check_enough(self._name, self.n_splits, len(zeros), "labelled sample")
+        codes = codes_of_classes(self._name, self.n_splits, labels) if self._stratified else zeros
+        return folds_by(self._splitter(), labels.known, codes)
 
 
 class LabelledKFold(_KFold):
@@ -260,12 +268,8 @@ class LabelledKFold(_KFold):
     """
 
     _rule = KFold
-
-    def _folds_of(self, labels: Labels, groups: Any) -> list[Fold]:
-        self._refuse_groups(groups, "GroupLabelledKFold")
-        n_labelled = int(labels.known.sum())
-        check_enough(self._name, self.n_splits, n_labelled, "labelled sample")
-        return folds_by(self._splitter(), labels.known, np.zeros(n_labelled, dtype=np.int64))
+    _stratified = False
+    _for_groups = "GroupLabelledKFold"
 
 
 class StratifiedLabelledKFold(_KFold):
@@ -302,12 +306,8 @@ class StratifiedLabelledKFold(_KFold):
     """
 
     _rule = StratifiedKFold
-
-    def _folds_of(self, labels: Labels, groups: Any) -> list[Fold]:
-        self._refuse_groups(groups, "StratifiedGroupLabelledKFold")
-        check_enough(self._name, self.n_splits, int(labels.known.sum()), "labelled sample")
-        codes = codes_of_classes(self._name, self.n_splits, labels)
-        return folds_by(self._splitter(), labels.known, codes)
+    _stratified = True
+    _for_groups = "StratifiedGroupLabelledKFold"
 
 
 class _GroupKFold(_KFold):

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sslart._data.labels import UNLABELLED, read_labels, with_two_classes
-from sslart._data.samples import Table, concatenated, without_mask
+from sslart._data.samples import concatenated, without_mask
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -197,7 +197,7 @@ def _stacked(labelled: Any, unlabelled: Any) -> Any:
 
 def _with_gaps(y: Any, n_unlabelled: int) -> NDArray[Any]:
     """Return y with as many unlabelled samples after it: -1 where that is no class, else None."""
-    labels = with_two_classes(read_labels(y, Table(np.empty((len(y), 1)))), warn=False)
+    labels = with_two_classes(read_labels(y), warn=False)
     if not labels.known.all():
         raise ValueError(
             f"y has {(~labels.known).sum()} sample(s) without a label (-1, None or NaN). Pass them as unlabelled= to "

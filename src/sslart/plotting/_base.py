@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from sslart._data.labels import UNLABELLED
+from sslart._data.labels import UNLABELLED, Labels
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.optional import optional
 from sslart._utils.text import DateName, number_text, plural, printable
@@ -28,6 +29,67 @@ GREY, PALE, DARK = "#8a8a8a", "#ececec", "#333333"
 CHARACTER = 0.62  # width of a character, in parts of the size of the font
 
 
+@dataclass(eq=False, repr=False)
+class Display:
+    """Data that can be drawn on an axis."""
+
+    ax_: Any = field(init=False)
+    figure_: Any = field(init=False)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on the given axis, or on a new one."""
+        self._draw(ax)
+        return self
+
+    @abstractmethod
+    def _draw(self, ax: Any) -> None: ...
+
+    def _open(self, ax: Any, width: float, height: float) -> Any:
+        """Return the given axis, or one of a new figure of a size in inches."""
+        if ax is None:
+            _, ax = optional("matplotlib.pyplot", "plot").subplots(figsize=(width, height), layout="constrained")
+        elif not hasattr(ax, "add_patch"):
+            kind = type(ax).__name__
+            raise ValueError(f"ax must be one matplotlib axis or None, got {kind}. Of an array give axes[0].")
+        ax.spines[["top", "right"]].set_visible(False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+
+def at_least_one(name: str, value: Any) -> int:
+    """Return a parameter that counts something from one up."""
+    return check_whole("the display", name, value) or 1
+
+
+def check_type(name: str, value: Any, wanted: type, origin: str) -> None:
+    """Raise a TypeError that says how to get a value of the right class, unless it is one."""
+    if not isinstance(value, wanted):
+        raise TypeError(f"{name} must be {origin}, got a {type(value).__name__}.")
+
+
+def an_explanation(value: Any) -> Explanation:
+    """Return an explanation unchanged, or raise a TypeError with a remedy."""
+    check_type("explanation", value, Explanation, "one that model.explain(X) gives, such as model.explain(X)[0]")
+    return value  # type: ignore[no-any-return]
+
+
+def classes_of(labels: Labels) -> list[Any]:
+    """Return the class of each sample; None where it has no label."""
+    pairs = zip(labels.values.tolist(), labels.known.tolist(), strict=True)
+    return [one if known else None for one, known in pairs]
+
+
+def one_sample(x: Any) -> Any:
+    """Return one sample as a table of one row."""
+    if hasattr(x, "to_frame") and hasattr(x, "infer_objects"):
+        return x.to_frame().T.infer_objects()
+    if not hasattr(x, "columns") and np.asarray(x, dtype=object).ndim == 1:
+        return np.asarray(x)[None, :] if hasattr(x, "dtype") else [x]
+    if _num_samples(x) != 1:
+        raise ValueError(f"x must be one sample, got {_num_samples(x)}: give X[0] of an array, X.iloc[[0]] of a frame.")
+    return x
+
+
 class Style(NamedTuple):
     """Drawing style of a class for lines, markers, and areas."""
 
@@ -36,6 +98,11 @@ class Style(NamedTuple):
     marker: str
     hollow: bool
     hatch: str
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """Colour and dash."""
+        return {"color": self.colour, "linestyle": self.dash}
 
 
 def style(index: int) -> Style:
@@ -53,15 +120,9 @@ def area(index: int) -> dict[str, Any]:
     return {"facecolor": look.colour, "edgecolor": "white", "hatch": look.hatch, "linewidth": 0}
 
 
-def canvas(ax: Any, width: float, height: float) -> tuple[Any, Any]:
-    """Return the given axis and its figure, or a new figure with an axis, of a size in inches."""
-    pyplot = optional("matplotlib.pyplot", "plot")
-    if ax is None:
-        _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
-    elif not hasattr(ax, "add_patch"):
-        raise ValueError(f"ax must be one matplotlib axis or None, got {type(ax).__name__}. Of an array give axes[0].")
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax, ax.figure
+def patch(label: str, **look: Any) -> Any:
+    """Return an area with its name, for a legend."""
+    return optional("matplotlib.patches", "plot").Patch(label=label, **look)
 
 
 def room(ax: Any, taken: float = 0.0) -> tuple[float, float]:
@@ -91,17 +152,14 @@ def distinct(texts: Iterable[Any], length: int = 26) -> list[str]:
     """
     words = [_one_line(text) for text in texts]
     start = _shared(words)
-    ways: tuple[Callable[[str], str], ...] = (
-        lambda word: _middle_cut(word, length),
-        lambda word: _end_cut("…" + word[start:], length),
-        lambda word: _end_cut(word, length),
-    )
-    for way in ways:
-        cut = [way(word) for word in words]
-        if len(set(cut)) == len(set(words)):
-            return [_plain(word) for word in cut]
     numbers = {word: number for number, word in enumerate(dict.fromkeys(words), 1)}
-    return [_plain(_end_cut(f"{numbers[word]}: {word}", length)) for word in words]
+    ways = (
+        [_middle_cut(word, length) for word in words],
+        [_end_cut("…" + word[start:], length) for word in words],
+        [_end_cut(word, length) for word in words],
+    )
+    numbered = [_end_cut(f"{numbers[word]}: {word}", length) for word in words]
+    return [_plain(word) for word in next((cut for cut in ways if len(set(cut)) == len(numbers)), numbered)]
 
 
 def _shared(words: Sequence[str]) -> int:
@@ -153,6 +211,13 @@ def part(shown: int, total: int, noun: str, by: str) -> str:
     return plural(total, noun) if shown == total else f"{shown} of {plural(total, noun)}: {by}"
 
 
+def prediction_title(explanation: Explanation) -> str:
+    """Return the prediction and its confidence."""
+    if explanation.abstained:
+        return "The model abstains"
+    return f"Prediction: {short(explanation.prediction, 70)} (confidence {explanation.confidence:.2f})"
+
+
 def set_title(ax: Any, *lines: str, below: float = 6.0, taken: float = 0.0) -> None:
     """Set a title of several lines that are no longer than the axis, some points above it."""
     length = max(24, int(room(ax, taken)[0] / (9 * CHARACTER)))
@@ -163,9 +228,8 @@ def set_title(ax: Any, *lines: str, below: float = 6.0, taken: float = 0.0) -> N
 def legend_above(ax: Any, handles: Sequence[Any] | None = None) -> float:
     """Put a legend between axis and title, where it hides nothing; return its height in points."""
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
-    ax.legend(
-        handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize=8, borderaxespad=0.2
-    )
+    place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
+    ax.legend(handles=handles, frameon=False, fontsize=8, **place)
     return 9.0 + 13.0 * len(handles)
 
 
@@ -184,25 +248,29 @@ def feature_ticks(ax: Any, names: Sequence[str], taken: float) -> None:
     column = room(ax, taken)[0] / max(len(names), 1)
     turned: dict[str, Any] = {}
     if text_width(names, 8) + 4 > column:
-        turned = {"rotation": 40 if column > 18 else 90, "ha": "right", "rotation_mode": "anchor"}
-    if turned.get("rotation") == 90:
-        turned["va"] = "center"
+        slanted = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+        turned = slanted if column > 18 else {**slanted, "rotation": 90, "va": "center"}
     ax.set_xticks(range(len(names)), names, fontsize=8 if column > 11 else 6, **turned)
+
+
+def name_rows(ax: Any, names: Sequence[str], margin: float) -> None:
+    """Name rows of bars, the first at the top, with a margin above and below them."""
+    ax.set_yticks(range(len(names)), names, fontsize=8)
+    ax.set_ylim(len(names) - 1 + margin, -margin)
 
 
 def class_handles(classes: Sequence[Any], indices: Iterable[int]) -> list[Any]:
     """Return a line with its marker for each class that is drawn, for a legend."""
-    lines = optional("matplotlib.lines", "plot")
+    line = optional("matplotlib.lines", "plot").Line2D
     drawn = sorted({int(index) for index in indices}, key=lambda index: (index == UNLABELLED, index))
     names = distinct(classes, 30)
     handles = []
     for index in drawn:
-        look = style(index)
-        marker: dict[str, Any] = {"marker": look.marker, "markersize": 4 if index == UNLABELLED else 6}
+        look, bare = style(index), index == UNLABELLED
+        marker = {"marker": look.marker, "markersize": 4 if bare else 6}
         face = "white" if look.hollow else look.colour
-        name = "no label" if index == UNLABELLED else names[index]
-        line: dict[str, Any] = {"color": look.colour, "linestyle": look.dash, "linewidth": 1.3}
-        handles.append(lines.Line2D([], [], label=name, markerfacecolor=face, **marker, **line))
+        name = "no label" if bare else names[index]
+        handles.append(line([], [], label=name, markerfacecolor=face, linewidth=1.3, **marker, **look.line))
     return handles
 
 
@@ -215,51 +283,5 @@ def draw_lines(ax: Any, x: Any, lines: Sequence[tuple[str, Any]], *, markers: bo
     """Draw named lines that differ by colour, dash and marker."""
     for index, (label, values) in enumerate(lines):
         look = style(index)
-        marker = look.marker if markers else None
-        ax.plot(x, values, color=look.colour, linestyle=look.dash, marker=marker, markersize=4.5, label=label)
+        ax.plot(x, values, marker=look.marker if markers else None, markersize=4.5, label=label, **look.line)
     ax.grid(alpha=0.3)
-
-
-@dataclass(eq=False, repr=False)
-class Display:
-    """Data that can be drawn on an axis."""
-
-    ax_: Any = field(init=False)
-    figure_: Any = field(init=False)
-
-    def _open(self, ax: Any, width: float, height: float) -> Any:
-        self.ax_, self.figure_ = canvas(ax, width, height)
-        return self.ax_
-
-
-def at_least_one(name: str, value: Any) -> int:
-    """Return a parameter that counts something from one up."""
-    return check_whole("the display", name, value) or 1
-
-
-def an_explanation(explanation: Any) -> Explanation:
-    """Return an explanation unchanged, or raise a TypeError with a remedy."""
-    if not isinstance(explanation, Explanation):
-        kind = type(explanation).__name__
-        raise TypeError(
-            f"explanation must be one that model.explain(X) gives, such as model.explain(X)[0], got a {kind}."
-        )
-    return explanation
-
-
-def one_sample(x: Any) -> Any:
-    """Return one sample as a table of one row."""
-    if hasattr(x, "to_frame") and hasattr(x, "infer_objects"):
-        return x.to_frame().T.infer_objects()
-    if not hasattr(x, "columns") and np.asarray(x, dtype=object).ndim == 1:
-        return np.asarray(x)[None, :] if hasattr(x, "dtype") else [x]
-    if _num_samples(x) != 1:
-        raise ValueError(f"x must be one sample, got {_num_samples(x)}: give X[0] of an array, X.iloc[[0]] of a frame.")
-    return x
-
-
-def prediction_title(explanation: Explanation) -> str:
-    """Return the prediction and its confidence."""
-    if explanation.abstained:
-        return "The model abstains"
-    return f"Prediction: {short(explanation.prediction, 70)} (confidence {explanation.confidence:.2f})"

@@ -94,26 +94,22 @@ class BoxesDisplay(Display):
         n = at_least_one("max_boxes", max_boxes)
         if y is not None and X is None:
             raise ValueError("y has the classes of samples, but there are no samples: give X as well.")
-        boxes = _NumericBoxes.of(view)
-        names = view.feature_names
+        boxes, names, classes = _NumericBoxes.of(view), view.feature_names, view.classes.tolist()
         if features is None:
             pair = _most_different(boxes)
         else:
             pair = [boxes.columns.index(column) for column in _two_columns(features, names, boxes.categorical)]
+        columns = [boxes.columns[one] for one in pair]
         lower, upper = boxes.lower[:, pair], boxes.upper[:, pair]
         reached = ~(np.isnan(lower) | np.isnan(upper)).any(axis=1)
         nodes = np.flatnonzero(reached)[draw.most(boxes.support[reached].astype(float), n)]
-        classes = view.classes.tolist()
-        columns = [boxes.columns[one] for one in pair]
         samples: FloatArray = np.empty((0, 2))
         sample_labels: list[Any] = []
         if X is not None:
             table = view.read(X)
             samples, sample_labels = table.values[:, columns], [None] * len(table)
             if y is not None:
-                read = view.read_labels(y, table)
-                pairs = zip(read.values.tolist(), read.known.tolist(), strict=True)
-                sample_labels = [value if labelled else None for value, labelled in pairs]
+                sample_labels = draw.classes_of(view.read_labels(y, table))
         others = {label for label in sample_labels if label is not None} - set(classes)
         return cls(
             (names[columns[0]], names[columns[1]]),
@@ -127,26 +123,24 @@ class BoxesDisplay(Display):
             classes + sorted(others, key=str),
         ).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axis, or on a new one."""
+    def _draw(self, ax: Any) -> None:
         axis = self._open(ax, 7.0, 4.6)
         of_boxes, of_samples = _indices(self.labels, self.classes), _indices(self.sample_labels, self.classes)
         step = max(1, -(-len(self.samples) // MAX_SAMPLES))
-        if len(self.samples):
+        drawn = len(self.samples[::step])
+        if drawn:
             _draw_samples(axis, self.samples[::step], of_samples[::step])
         _draw_boxes(axis, self.lower, self.upper, of_boxes)
         handles = draw.class_handles(self.classes, [*of_boxes, *of_samples])
         draw.legend_beside(axis, handles)
         axis.set_xlabel(draw.short(self.feature_names[0], 60))
         axis.set_ylabel(draw.short(self.feature_names[1], 44))
-        drawn = len(self.samples[::step])
         samples = draw.part(drawn, len(self.samples), "sample", f"one in {step}") if drawn else ""
         if drawn and UNLABELLED in of_samples:
             samples += f"; {int((of_samples != UNLABELLED).sum())} with a label"
         taken = 110 + draw.text_width([handle.get_label() for handle in handles], 8)
         boxes = draw.part(len(self.nodes), self.n_nodes, "box", "those with most samples")
         draw.set_title(axis, boxes, samples, taken=taken)
-        return self
 
 
 class _NumericBoxes(NamedTuple):
@@ -225,11 +219,9 @@ def _two_columns(features: Any, names: list[str], categorical: Collection[int]) 
             columns.append(int(one))
         else:
             raise ValueError(f"The model has no feature {one!r}. {known_names(names)}")
-    for column in columns:
-        if column in categorical:
-            raise ValueError(
-                f"Boxes are drawn over numbers, and {names[column]!r} is categorical: give another feature."
-            )
+    text = next((names[column] for column in columns if column in categorical), None)
+    if text is not None:
+        raise ValueError(f"Boxes are drawn over numbers, and {text!r} is categorical: give another feature.")
     if columns[0] == columns[1]:
         raise ValueError(f"features has {names[columns[0]]!r} twice: give two different ones.")
     return columns
@@ -242,16 +234,15 @@ def _most_different(boxes: _NumericBoxes) -> list[int]:
     middles = centres(boxes.lower, boxes.upper) / np.where(boxes.span > 0, boxes.span, 1.0)
     weights = np.where(np.isnan(middles), 0.0, boxes.support[:, None].astype(float))
     middles = np.where(np.isnan(middles), 0.0, middles)
-    mean = (weights * middles).sum(axis=0) / np.maximum(weights.sum(axis=0), 1e-300)
+    mean = _mean(middles, weights)
     total: FloatArray = (weights * (middles - mean) ** 2).sum(axis=0)
-    between: FloatArray = np.zeros_like(total)
+    difference: FloatArray = np.zeros_like(total)  # between classes
     labels = np.unique(boxes.labels[boxes.labels != UNLABELLED])
     for label in labels:
-        of_class = boxes.labels == label
-        own = weights[of_class]
-        sums = own.sum(axis=0)
-        between += sums * ((own * middles[of_class]).sum(axis=0) / np.maximum(sums, 1e-300) - mean) ** 2
-    difference = between if len(labels) > 1 else total
+        own = boxes.labels == label
+        difference += weights[own].sum(axis=0) * (_mean(middles[own], weights[own]) - mean) ** 2
+    if len(labels) < 2:
+        difference = total
     coarse = np.array([len(np.unique(sides)) < MIN_SIDES for sides in np.concatenate([boxes.lower, boxes.upper]).T])
     difference = difference - coarse * (1.0 + difference.max())
     first = int(difference.argmax())
@@ -262,3 +253,7 @@ def _most_different(boxes: _NumericBoxes) -> list[int]:
         difference = difference - correlated * (2.0 + 2 * abs(difference).max())
     difference[first] = np.inf
     return [int(index) for index in draw.most(difference, 2)]
+
+
+def _mean(values: FloatArray, weights: FloatArray) -> FloatArray:
+    return np.asarray((weights * values).sum(axis=0) / np.maximum(weights.sum(axis=0), 1e-300))

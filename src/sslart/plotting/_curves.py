@@ -13,7 +13,6 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from sslart._data.labels import read_labels
-from sslart._data.samples import Table
 from sslart._mapping.conformal import LEVELS, Guarantees
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import FloatArray
@@ -30,6 +29,9 @@ from sslart.plotting import _base as draw
 from sslart.plotting._base import Display, at_least_one
 
 DEPTHS = (1, 2, 3, 5, 10, None)
+TIMES = 4  # the curve is drawn to so many times as many labels
+N_DRAWN = 40  # points of that curve
+WIDEST = 0.25  # the largest error drawn, unless a larger one is marked
 
 
 @dataclass(eq=False, repr=False)
@@ -80,7 +82,7 @@ class CoverageCorrectnessDisplay(Display):
             Values of `search_depth`; None searches until a box with a label is found.
         ax : matplotlib axis, default=None
         """
-        return cls(coverage_correctness_curve(model, X, y, depths), _n_labelled(y)).plot(ax)
+        return cls(coverage_correctness_curve(model, X, y, depths), int(read_labels(y).known.sum())).plot(ax)
 
     @classmethod
     def from_predictions(cls, y_true: Any, y_pred: Mapping[int | None, Any], *, ax: Any = None) -> Self:
@@ -95,27 +97,23 @@ class CoverageCorrectnessDisplay(Display):
         """
         if not isinstance(y_pred, Mapping) or not y_pred:
             raise ValueError("y_pred must map each search depth to its predictions, such as {1: y_1, None: y_all}.")
-        coverage = np.array([coverage_score(y_true, predicted) for predicted in y_pred.values()])
-        correctness = np.array([correctness_score(y_true, predicted) for predicted in y_pred.values()])
-        return cls(CoverageCorrectness(tuple(y_pred), coverage, correctness), _num_samples(y_true)).plot(ax)
+        scores = (coverage_score, correctness_score)
+        curves = [np.array([score(y_true, predicted) for predicted in y_pred.values()]) for score in scores]
+        return cls(CoverageCorrectness(tuple(y_pred), *curves), _num_samples(y_true)).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axis, or on a new one."""
+    def _draw(self, ax: Any) -> None:
         axis = self._open(ax, 5.8, 4.0)
         depths, coverage, correctness = self.curve
-        lines = [
-            ("coverage: samples with a prediction, % of samples", 100 * coverage),
-            ("correctness: right predictions, % of predictions", 100 * correctness),
-        ]
-        draw.draw_lines(axis, range(len(depths)), lines)
+        lines = {
+            "coverage: samples with a prediction, % of samples": 100 * coverage,
+            "correctness: right predictions, % of predictions": 100 * correctness,
+        }
+        draw.draw_lines(axis, range(len(depths)), list(lines.items()))
         axis.set_xticks(range(len(depths)), ["no limit" if depth is None else str(depth) for depth in depths])
-        axis.set_xlabel("search depth T, boxes")
-        axis.set_ylabel("%")
-        axis.set_ylim(-3, 103)
+        axis.set(xlabel="search depth T, boxes", ylabel="%", ylim=(-3, 103))
         below = draw.legend_above(axis)
         of = "" if self.n_samples is None else f" of {plural(self.n_samples, 'sample')}"
         draw.set_title(axis, f"Coverage and correctness{of}, by search depth", below=below)
-        return self
 
 
 @dataclass(eq=False, repr=False)
@@ -200,8 +198,7 @@ class GrowthDisplay(Display):
             raise ValueError("A history needs one number of samples and one of boxes at each time: give equal lengths.")
         return cls(*given).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axis, or on a new one."""
+    def _draw(self, ax: Any) -> None:
         axis = self._open(ax, 5.8, 4.0)
         nodes, seen = int(self.n_nodes[-1]), int(self.n_samples[-1])
         lines, labelled = [("boxes", self.n_nodes)], ""
@@ -209,22 +206,11 @@ class GrowthDisplay(Display):
             lines.append(("boxes with a label", self.n_labelled_nodes))
             labelled = f", {int(self.n_labelled_nodes[-1])} with a label,"
         draw.draw_lines(axis, self.n_samples, lines, markers=len(self.n_samples) <= 25)
-        axis.set_xlabel("samples learnt")
-        axis.set_ylabel("boxes")
         axis.locator_params(axis="y", integer=True, steps=[1, 2, 5, 10])
-        axis.set_ylim(0, max(1.0, 1.08 * float(np.max(self.n_nodes))))
-        axis.set_xlim(0, 1.02 * float(np.max(self.n_samples)))
+        axis.set(xlabel="samples learnt", ylabel="boxes")
+        axis.set(xlim=(0, 1.02 * np.max(self.n_samples)), ylim=(0, max(1.0, 1.08 * np.max(self.n_nodes))))
         below = draw.legend_above(axis)
         draw.set_title(axis, f"{plural(nodes, 'box')}{labelled} after {plural(seen, 'sample')}", below=below)
-        return self
-
-
-def _n_labelled(y: Any) -> int:
-    return int(read_labels(y, Table(np.empty((_num_samples(y), 1)))).known.sum())
-
-
-TIMES = 4  # the curve is drawn to so many times as many labels
-N_DRAWN = 40
 
 
 @dataclass(eq=False, repr=False)
@@ -270,20 +256,12 @@ class LearningCurveDisplay(Display):
 
     @classmethod
     def from_curve(cls, curve: LearningCurve, *, accuracy: float | None = None, ax: Any = None) -> Self:
-        """Draw a learning curve.
-
-        Parameters
-        ----------
-        curve : LearningCurve
-        accuracy : float, default=None
-        ax : matplotlib axis, default=None
-        """
+        """Draw the result of `sslart.active.learning_curve`; see `from_estimator`."""
         if curve.why_not:
             raise ValueError(f"There is no learning curve to draw: {curve.why_not}.")
         return cls(curve, accuracy).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axis, or on a new one."""
+    def _draw(self, ax: Any) -> None:
         axis = self._open(ax, 5.8, 4.4)
         curve, now = self.curve, draw.style(0)
         numbers = np.unique(np.geomspace(curve.n_now, TIMES * curve.n_now, N_DRAWN).round().astype(np.int64))
@@ -294,38 +272,21 @@ class LearningCurveDisplay(Display):
         axis.fill_between(numbers, low, high, color=now.colour, alpha=0.15, linewidth=0, label="95 % interval")
         axis.plot(numbers, value, color=now.colour, linestyle="--", linewidth=1.6, label="expected with more labels")
         axis.plot(numbers[:1], value[:1], color=now.colour, marker="o", linestyle="", label="all labels, leave-one-out")
-        axis.plot(
-            curve.n_labels,
-            100 * curve.accuracy,
-            color=draw.GREY,
-            marker=draw.style(1).marker,
-            markersize=4,
-            linewidth=1.0,
-            linestyle=":",
-            label="some of the labels, on the others",
-        )
+        look = {"color": draw.GREY, "marker": draw.style(1).marker, "markersize": 4, "linewidth": 1.0, "linestyle": ":"}
+        axis.plot(curve.n_labels, 100 * curve.accuracy, label="some of the labels, on the others", **look)
         lines = [f"Accuracy by number of labels; there are {curve.n_now}"]
         if self.accuracy is not None:
             axis.axhline(100 * self.accuracy, color=draw.DARK, linewidth=0.8)
             lines.append(str(curve.labels_for(self.accuracy)).capitalize())
-        self._set_axes(axis, low)
-        draw.set_title(axis, *lines, below=draw.legend_above(axis))
-        return self
-
-    def _set_axes(self, axis: Any, low: Any) -> None:
-        curve = self.curve
-        axis.set_xscale("log")
+        lowest = min(float(low.min()), 100 * float(curve.accuracy.min()), 100 * (self.accuracy or 1.0))
         ticks = sorted({*curve.n_labels.astype(int).tolist()[::2], curve.n_now, 2 * curve.n_now, TIMES * curve.n_now})
+        axis.set_xscale("log")
         axis.set_xticks(ticks, [str(tick) for tick in ticks])
         axis.minorticks_off()
-        axis.set_xlabel("labels (logarithmic scale)")
-        axis.set_ylabel("right predictions, % of samples")
-        lowest = min(float(low.min()), 100 * float(curve.accuracy.min()), 100 * (self.accuracy or 1.0))
+        axis.set(xlabel="labels (logarithmic scale)", ylabel="right predictions, % of samples")
         axis.set_ylim(max(-3.0, lowest - 5.0), 103)
         axis.grid(alpha=0.3)
-
-
-WIDEST = 0.25  # the largest error drawn, unless a larger one is marked
+        draw.set_title(axis, *lines, below=draw.legend_above(axis))
 
 
 @dataclass(eq=False, repr=False)
@@ -376,35 +337,22 @@ class GuaranteeDisplay(Display):
         levels, answered = promises.curve().steps()
         return cls(found, levels, answered / promises.n_labels).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axis, or on a new one."""
+    def _draw(self, ax: Any) -> None:
         axis = self._open(ax, 5.8, 3.6)
-        possible = [one for one in self.guarantees.levels if one.is_possible]
         end = 100 * max([WIDEST, *(1.1 * one.max_error for one in self.guarantees.levels)])
         look, least = draw.style(0), 100 * self.guarantees.smallest_error
         if len(self.max_errors):
             levels, shares = 100 * np.append(self.max_errors, 1.0), 100 * np.append(self.answered, self.answered[-1])
             axis.step(levels, shares, where="post", color=look.colour, linewidth=1.6)
         axis.axvspan(0, min(least, end), facecolor=draw.PALE, edgecolor=draw.GREY, hatch="///", linewidth=0)
-        for one in possible:
+        for one in [level for level in self.guarantees.levels if level.is_possible]:
             x, y = 100 * one.max_error, 100 * one.answered
             axis.plot([x], [y], color=look.colour, marker=look.marker, markersize=5)
-            above = y < 12
-            axis.annotate(
-                f"{y:.0f} %",
-                (x, y),
-                xytext=(4, 5 if above else -6),
-                textcoords="offset points",
-                va="bottom" if above else "top",
-                fontsize=8,
-            )
-        axis.set_xlim(0, end)
-        axis.set_ylim(0, 104)
-        axis.set_xticks([100 * one.max_error for one in self.guarantees.levels])
+            away, side = (5, "bottom") if y < 12 else (-6, "top")
+            axis.annotate(f"{y:.0f} %", (x, y), (4, away), textcoords="offset points", va=side, fontsize=8)
+        axis.set(xlim=(0, end), ylim=(0, 104), xticks=[100 * one.max_error for one in self.guarantees.levels])
         axis.xaxis.set_major_formatter("{x:g}")
-        axis.set_xlabel("max_error: wrong predictions, % of those made")
-        axis.set_ylabel("predictions made, % of samples")
+        axis.set(xlabel="max_error: wrong predictions, % of those made", ylabel="predictions made, % of samples")
         axis.grid(alpha=0.3)
         labels = plural(self.guarantees.n_labels, "label")
         draw.set_title(axis, f"What can be promised with {labels}; hatched: nothing")
-        return self

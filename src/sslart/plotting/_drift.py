@@ -92,20 +92,11 @@ class DriftDisplay(Display):
             )
         with np.errstate(invalid="ignore"):
             errors, shares = rows[:, WRONG] / rows[:, N_PREDICTED], rows[:, FIRST_CLASS:] / rows[:, [N_LABELLED]]
-        novelty = rows[:, NOVEL] / rows[:, COUNT]
-        display = cls(
-            rows[:, END].astype(np.int64),
-            novelty,
-            errors,
-            shares,
-            seen[: shares.shape[1]],
-            list(monitor.events),
-            at_least_one("max_events", max_events),
-        )
-        return display.plot(ax)
+        ends, novelty = rows[:, END].astype(np.int64), rows[:, NOVEL] / rows[:, COUNT]
+        most, classes = at_least_one("max_events", max_events), seen[: shares.shape[1]]
+        return cls(ends, novelty, errors, shares, classes, list(monitor.events), most).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axis, or on a new one."""
+    def _draw(self, ax: Any) -> None:
         axis = self._open(ax, 7.2, 4.8)
         kinds = [NOVELTY]
         kinds += [] if np.isnan(self.errors).all() else [ERROR]
@@ -121,15 +112,12 @@ class DriftDisplay(Display):
         for kind, base in base_of.items():
             axis.axhline(base, color=draw.GREY, linewidth=0.6)
             axis.text(0.01, base + HEIGHT + 0.03, NAMES[kind], transform=axis.get_yaxis_transform(), fontsize=8)
-        axis.set_ylim(-0.04, len(kinds))
-        axis.set_xlim(0, 1.02 * self.samples[-1])
-        axis.set_xlabel("sample")
+        axis.set(xlabel="sample", xlim=(0, 1.02 * self.samples[-1]), ylim=(-0.04, len(kinds)))
         handles = self._mark_drifts(axis, base_of)
         found = f"{plural(len(self.events), 'drift')} found"
         if len(handles) < len(self.events):
             found += f", listed from number {len(self.events) - len(handles) + 1} on"
         draw.set_title(axis, found, below=draw.legend_above(axis, handles) if handles else 6.0)
-        return self
 
     def _draw_line(self, axis: Any, base: int, values: FloatArray, look: int) -> float:
         """Draw a measure in a band; return the value at the top of the band."""
@@ -161,11 +149,10 @@ class DriftDisplay(Display):
     def _mark_drifts(self, axis: Any, base_of: dict[str, int]) -> list[Any]:
         """Draw a line at every drift; return one for each that is listed, for a legend."""
         lines = optional("matplotlib.lines", "plot")
-        handles = []
+        handles, line = [], {"color": draw.DARK, "linestyle": "--", "linewidth": 1.0}
         numbers: dict[tuple[int, float], list[int]] = {}  # by band and place
         for number, event in enumerate(self.events, 1):
             base = base_of.get(event.kind, base_of[NOVELTY])
-            line = {"color": draw.DARK, "linestyle": "--", "linewidth": 1.0}
             axis.plot([event.since] * 2, [base, base + HEIGHT], **line)
             if number > len(self.events) - self.max_events:
                 near = APART * self.samples[-1]
@@ -174,8 +161,8 @@ class DriftDisplay(Display):
                 label = f"{number}: {event.kind} since {event.since}, {_levels(event)}{_moved(event)}"
                 handles.append(lines.Line2D([], [], label=draw.short(label, 96), **line))
         for (base, since), together in numbers.items():
-            text = ", ".join(map(str, together))
-            axis.text(since, base + HEIGHT, text, fontsize=8, ha="center", va="bottom", clip_on=False)
+            where = {"ha": "center", "va": "bottom", "clip_on": False}
+            axis.text(since, base + HEIGHT, ", ".join(map(str, together)), fontsize=8, **where)
         return handles
 
 

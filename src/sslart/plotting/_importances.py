@@ -11,17 +11,20 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.optional import optional
+from sslart._utils.arrays import FloatArray
 from sslart._utils.text import list_text, number_text, plural
 from sslart.explain import FeatureContributions, FeatureImportances, contributions_of, importances_of
 from sslart.explain._importances import CLEAR
 from sslart.plotting import _base as draw
-from sslart.plotting._base import Display, at_least_one
+from sslart.plotting._base import Display, at_least_one, check_type
 
 UP, DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"
 GRAPH = "similar samples without a label"
-MAX_CLASSES = 5
+MAX_CLASSES = 5  # with parts of their own in the bars
+MAX_CURVES = 4  # classes in one picture of dependence
+MAX_CATEGORIES = 12
+N_BINS = 12
+STRIP = 0.13  # height of the distribution, as a part of the axis
 UNDIRECTED: dict[str, Any] = {"facecolor": "#bdbdbd", "edgecolor": "white", "linewidth": 0}
 BY_CATEGORY: dict[str, Any] = {"facecolor": "#bdbdbd", "edgecolor": "white", "hatch": "////", "linewidth": 0}
 NOT_DIVIDED: dict[str, Any] = {"facecolor": "white", "edgecolor": draw.GREY, "linewidth": 1.0}
@@ -80,9 +83,7 @@ class ImportanceDisplay(Display):
     @classmethod
     def from_importances(cls, importances: FeatureImportances, *, max_features: int = 15, ax: Any = None) -> Self:
         """Draw the result of ``model.feature_importances()``; see `from_estimator`."""
-        if not isinstance(importances, FeatureImportances):
-            kind = type(importances).__name__
-            raise TypeError(f"importances must be those that model.feature_importances() gives, got a {kind}.")
+        check_type("importances", importances, FeatureImportances, "those that model.feature_importances() gives")
         return cls(importances, at_least_one("max_features", max_features)).plot(ax)
 
     @property
@@ -96,48 +97,37 @@ class ImportanceDisplay(Display):
         used = [column for column in found.order.tolist() if found.importances[column] > 0]
         return used[: self.max_features] if used or found.graph.any() else found.order.tolist()[: self.max_features]
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axis, or on a new one."""
-        found, columns = self.importances, self._columns
-        names = draw.distinct(self.shown, 34)
+    def _draw(self, ax: Any) -> None:
+        found, columns, shown = self.importances, self._columns, self.shown
+        names, ends = draw.distinct(shown, 34), found.importances[columns].tolist()
         if found.graph.any():
-            names.append(GRAPH)
+            names, ends = [*names, GRAPH], [*ends, found.graph_importance]
         axis = self._open(ax, 7.6, 1.9 + 0.3 * len(names))
         two = len(found.classes) == 2
         handles = _one_colour_each(axis, found, columns) if two else _parts_by_class(axis, found, columns)
-        ends = [*found.importances[columns].tolist(), *([found.graph_importance] if found.graph.any() else [])]
         if found.graph.any():
             axis.barh(len(columns), found.graph_importance, height=0.66, **NOT_DIVIDED)
         for row, end in enumerate(ends):
             axis.annotate(f"{end:#.2g}", (end, row), (3, 0), **END)
-        axis.set_yticks(range(len(names)), names, fontsize=8)
-        axis.set_ylim(len(names) - 0.4, -0.6)
+        draw.name_rows(axis, names, 0.6)
         axis.set_xlim(0, 1.14 * max(*ends, 1e-12))
         axis.tick_params(axis="x", labelsize=8)
         signs = "" if two else f"; {UP} higher values raise the score, {DOWN} lower values do"
         axis.set_xlabel(f"mean absolute contribution{signs}", fontsize=9)
-        _set_title(axis, self, names, handles, beside=not two)
-        return self
-
-
-def _set_title(axis: Any, display: ImportanceDisplay, names: list[str], handles: list[Any], *, beside: bool) -> None:
-    found = display.importances
-    which = draw.part(len(display.shown), len(found.feature_names), "feature", "the most important")
-    which = which if display.shown else "the model uses no feature by itself"
-    over = plural(found.n_samples, "sample") + (" drawn from the boxes" if found.of_boxes else "")
-    taken = 20 + draw.text_width(names, 8)
-    below = 6.0
-    if handles and beside:
-        draw.legend_beside(axis, handles, "score of class")
-        taken += 40 + draw.text_width([handle.get_label() for handle in handles], 8)
-    elif handles:
-        below = draw.legend_above(axis, handles)
-    draw.set_title(axis, f"Feature importances over {over}; {which}", below=below, taken=taken)
+        below, taken = 6.0, 20 + draw.text_width(names, 8)
+        if handles and not two:
+            draw.legend_beside(axis, handles, "score of class")
+            taken += 40 + draw.text_width([handle.get_label() for handle in handles], 8)
+        elif handles:
+            below = draw.legend_above(axis, handles)
+        which = draw.part(len(shown), len(found.feature_names), "feature", "the most important")
+        which = which if shown else "the model uses no feature by itself"
+        over = plural(found.n_samples, "sample") + (" drawn from the boxes" if found.of_boxes else "")
+        draw.set_title(axis, f"Feature importances over {over}; {which}", below=below, taken=taken)
 
 
 def _one_colour_each(axis: Any, found: FeatureImportances, columns: list[int]) -> list[Any]:
     """Draw one bar per feature, coloured by the class whose score higher values raise; return the legend."""
-    patches = optional("matplotlib.patches", "plot")
     classes = draw.distinct(found.classes.tolist(), 30)
     looks = {}
     for row, column in enumerate(columns):
@@ -149,16 +139,12 @@ def _one_colour_each(axis: Any, found: FeatureImportances, columns: list[int]) -
             name, look = f"higher values raise the score of {classes[raised]}", draw.area(raised)
         axis.barh(row, found.importances[column], height=0.66, **look)
         looks[name] = look
-    return [patches.Patch(label=name, **looks[name]) for name in sorted(looks, key=_legend_order)]
-
-
-def _legend_order(name: str) -> tuple[bool, str]:
-    return not name.startswith("higher"), name
+    directed_first = sorted(looks, key=lambda name: (not name.startswith("higher"), name))
+    return [draw.patch(name, **looks[name]) for name in directed_first]
 
 
 def _parts_by_class(axis: Any, found: FeatureImportances, columns: list[int]) -> list[Any]:
     """Draw one bar per feature, made of a part per class with a sign for its direction; return the legend."""
-    patches = optional("matplotlib.patches", "plot")
     classes = draw.distinct(found.classes.tolist(), 22)
     of_class = found.by_class.sum(axis=0)
     n_learnt = int((of_class > 0).sum())
@@ -168,26 +154,16 @@ def _parts_by_class(axis: Any, found: FeatureImportances, columns: list[int]) ->
     for row, column in enumerate(columns):
         start = 0.0
         for index in named:
-            width = float(found.by_class[column, index]) / n_learnt
+            width, direction = float(found.by_class[column, index]) / n_learnt, float(found.direction[column, index])
             axis.barh(row, width, left=start, height=0.66, **draw.area(index))
-            sign = _sign(float(found.direction[column, index]))
-            if sign and width * points > 11:
-                axis.text(start + width / 2, row, sign, ha="center", va="center", fontsize=6, bbox=ON_BAR)
+            if abs(direction) >= CLEAR and width * points > 11:
+                where = {"ha": "center", "va": "center", "bbox": ON_BAR}
+                axis.text(start + width / 2, row, UP if direction > 0 else DOWN, fontsize=6, **where)
             start += width
         axis.barh(row, max(float(found.importances[column]) - start, 0.0), left=start, height=0.66, **UNDIRECTED)
-    handles = [patches.Patch(label=classes[index], **draw.area(index)) for index in named]
+    handles = [draw.patch(classes[index], **draw.area(index)) for index in named]
     rest = n_learnt - len(named)
-    return [*handles, patches.Patch(label=f"{rest} other classes", **UNDIRECTED)] if rest else handles
-
-
-def _sign(direction: float) -> str:
-    return UP if direction >= CLEAR else DOWN if direction <= -CLEAR else ""
-
-
-MAX_CURVES = 4
-MAX_CATEGORIES = 12
-N_BINS = 12
-STRIP = 0.13  # height of the distribution, as a part of the axis
+    return [*handles, draw.patch(f"{rest} other classes", **UNDIRECTED)] if rest else handles
 
 
 @dataclass(eq=False, repr=False)
@@ -252,9 +228,7 @@ class DependenceDisplay(Display):
         cls, contributions: FeatureContributions, feature: Any, *, classes: Any = None, ax: Any = None
     ) -> Self:
         """Draw one feature of the result of ``model.contributions(X)``; see `from_estimator`."""
-        if not isinstance(contributions, FeatureContributions):
-            kind = type(contributions).__name__
-            raise TypeError(f"contributions must be those that model.contributions(X) gives, got a {kind}.")
+        check_type("contributions", contributions, FeatureContributions, "those that model.contributions(X) gives")
         names = contributions.feature_names
         if isinstance(feature, int | np.integer) and 0 <= feature < len(names):
             feature = names[feature]
@@ -287,30 +261,28 @@ class DependenceDisplay(Display):
         sizes = np.abs(self.contributions.values[:, self._column]).mean(axis=0)
         return [int(index) for index in draw.most(sizes, MAX_CURVES)]
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axis, or on a new one."""
+    def _draw(self, ax: Any) -> None:
         parts, column, indices = self.contributions, self._column, self._indices
         axis = self._open(ax, 6.4, 4.4)
-        name = draw.short(self.feature, 48)
-        classes = draw.distinct(parts.classes.tolist(), 30)
+        name, labels = draw.short(self.feature, 48), parts.classes.tolist()
         data, own = parts.data[:, column], parts.values[:, column]
+        why, single = "no value", len(indices) == 1
+        score = f"contribution to the score of {draw.distinct(labels, 30)[indices[0]] if single else 'each class'}"
         if any(not isinstance(value, float | np.floating) for value in data):
             n_drawn, taken = _draw_categories(axis, data, own, indices)
-            axis.set_ylabel(f"{name} (samples)", fontsize=9)
-            rare = len({value for value in data if value is not None}) > MAX_CATEGORIES
-            set_label, why = axis.set_xlabel, "a rare category, or no value" if rare else "no value"
+            x_name, y_name = score, f"{name} (samples)"
+            if len({value for value in data if value is not None}) > MAX_CATEGORIES:
+                why = "a rare category, or no value"
         else:
             n_drawn, taken = _draw_numbers(axis, data.astype(np.float64), own, indices), 40.0
-            axis.set_xlabel(name, fontsize=9)
-            set_label, why = axis.set_ylabel, "no value"
+            x_name, y_name = name, score
+        axis.set_xlabel(x_name, fontsize=9)
+        axis.set_ylabel(y_name, fontsize=9)
         axis.tick_params(labelsize=8)
-        single = len(indices) == 1
-        set_label(f"contribution to the score of {classes[indices[0]] if single else 'each class'}", fontsize=9)
-        below = 6.0 if single else draw.legend_above(axis, draw.class_handles(parts.classes.tolist(), indices))
+        below = 6.0 if single else draw.legend_above(axis, draw.class_handles(labels, indices))
         missing = f", {len(data) - n_drawn} left out: {why}" if n_drawn < len(data) else ""
         title = f"Contributions of {name}, {plural(len(data), 'sample')}{missing}"
         draw.set_title(axis, title, below=below, taken=taken)
-        return self
 
 
 def _draw_numbers(axis: Any, values: FloatArray, contributions: FloatArray, indices: list[int]) -> int:
@@ -320,28 +292,20 @@ def _draw_numbers(axis: Any, values: FloatArray, contributions: FloatArray, indi
     axis.axhline(0, color=draw.GREY, linewidth=0.8, zorder=0)
     for index in indices:
         _points(axis, index, values, contributions[:, index])
-        look, means = draw.style(index), means_by_value(values, contributions[:, index])
+        means = means_by_value(values, contributions[:, index])
         if len(indices) == 1:
             axis.plot(*means, color=draw.DARK, linewidth=1.4)
         else:
             axis.plot(*means, color="white", linewidth=3.2)
-            axis.plot(*means, color=look.colour, linestyle=look.dash, linewidth=1.6)
+            axis.plot(*means, linewidth=1.6, **draw.style(index).line)
     if len(values):
         low, high = contributions[:, indices].min(), contributions[:, indices].max()
         span = high - low if high - low > 1e-9 else 1.0
         axis.set_ylim(low - (0.06 + 1.25 * STRIP) * span, high + 0.06 * span)
         heights, edges = np.histogram(values, bins=min(30, max(len(np.unique(values)), 1)))
-        axis.bar(
-            edges[:-1],
-            STRIP * heights / heights.max(),
-            np.diff(edges),
-            align="edge",
-            transform=axis.get_xaxis_transform(),
-            facecolor=draw.PALE,
-            edgecolor=draw.GREY,
-            linewidth=0.5,
-            zorder=0,
-        )
+        look = {"facecolor": draw.PALE, "edgecolor": draw.GREY, "linewidth": 0.5, "zorder": 0}
+        where = {"align": "edge", "transform": axis.get_xaxis_transform()}
+        axis.bar(edges[:-1], STRIP * heights / heights.max(), np.diff(edges), **where, **look)
     return len(values)
 
 
@@ -366,24 +330,18 @@ def means_by_value(values: FloatArray, contributions: FloatArray) -> tuple[NDArr
 def _draw_categories(axis: Any, data: NDArray[Any], contributions: FloatArray, indices: list[int]) -> tuple[int, float]:
     """Draw a strip of points and their mean for each category; return the number of values and the room for names."""
     counts = dict(Counter(value for value in data if value is not None).most_common(MAX_CATEGORIES))
-    categories = list(counts)
     axis.axvline(0, color=draw.GREY, linewidth=0.8, zorder=0)
-    for row, category in enumerate(categories):
+    for row, category in enumerate(counts):
         held = np.flatnonzero(data == category)
+        jitter = 2 * ((0.618034 * held) % 1.0) - 1  # the same each time; keeps points apart
         for place, index in enumerate(indices):
             middle = row + 0.7 * ((place + 0.5) / len(indices) - 0.5)
             own = contributions[held, index]
-            _points(axis, index, own, middle + _spread(held, 0.26 / len(indices)))
+            _points(axis, index, own, middle + 0.26 / len(indices) * jitter)
             reach = 0.32 / len(indices)
             colour = draw.DARK if len(indices) == 1 else draw.style(index).colour
             axis.plot([own.mean()] * 2, [middle - reach, middle + reach], color=colour, linewidth=2.4)
-    names = draw.distinct([number_text(category) for category in categories], 28)
-    names = [f"{name} ({counts[category]})" for name, category in zip(names, categories, strict=True)]
-    axis.set_yticks(range(len(names)), names, fontsize=8)
-    axis.set_ylim(len(names) - 0.5, -0.5)
+    texts = draw.distinct([number_text(category) for category in counts], 28)
+    names = [f"{text} ({n})" for text, n in zip(texts, counts.values(), strict=True)]
+    draw.name_rows(axis, names, 0.5)
     return sum(counts.values()), 40 + draw.text_width(names, 8)
-
-
-def _spread(rows: IntArray, reach: float) -> FloatArray:
-    """Return a deterministic jitter that separates points."""
-    return np.asarray(reach * (2 * ((0.618034 * rows) % 1.0) - 1), dtype=np.float64)

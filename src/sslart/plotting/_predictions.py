@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
 
 from sslart._data.labels import read_labels
-from sslart._data.samples import Table
 from sslart._utils.arrays import FloatArray, IntArray
-from sslart._utils.optional import optional
 from sslart._utils.text import list_text, plural
 from sslart.explain import Box, Contribution, Evidence, Explanation, FeatureMatch, Vote, explain
 from sslart.explain._text import short_position_text, side_text
@@ -21,6 +18,10 @@ from sslart.plotting._base import Display, an_explanation, at_least_one, one_sam
 
 BOX: dict[str, Any] = {"color": draw.COLOURS[0]}
 OPPOSING: dict[str, Any] = {"facecolor": "white", "edgecolor": draw.COLOURS[1], "hatch": "////", "linewidth": 1.0}
+FOR: dict[str, Any] = {"facecolor": draw.COLOURS[0], "edgecolor": draw.COLOURS[0]}
+AGAINST: dict[str, Any] = {"facecolor": "white", "edgecolor": draw.COLOURS[1], "hatch": "////"}
+ENDS: dict[str, Any] = {"facecolor": draw.DARK, "edgecolor": draw.DARK}
+NAME_LENGTH = 50
 
 
 @dataclass(eq=False, repr=False)
@@ -122,15 +123,13 @@ class ReasonDisplay(Display):
         opposing = self.explanation.opposing_box
         return _widths(self.explanation.box), None if opposing is None else _widths(opposing)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axis, or on a new one."""
+    def _draw(self, ax: Any) -> None:
         why, shown = self.explanation, self.shown
         boxes = [why.box] if why.opposing_box is None else [why.box, why.opposing_box]
         axis = self._open(ax, 7.2, 2.4 + 0.38 * len(shown))
         names = draw.distinct(self.feature_names)
         matches = why.box.feature_matches
-        values = [draw.value_text(match.feature, match.value) for match in matches]
-        rows = [f"{names[column]} = {values[column]}" for column in shown]
+        rows = [f"{names[at]} = {draw.value_text(matches[at].feature, matches[at].value)}" for at in shown]
         bars = [lengths[shown] for lengths in self._lengths() if lengths is not None]
         texts = [[self._bar_text(box.feature_matches[column]) for column in shown] for box in boxes]
         _draw_reasons(axis, bars, texts, rows)
@@ -138,7 +137,6 @@ class ReasonDisplay(Display):
         axis.set_xlabel(f"{length}, in learnt ranges (beside the bars: in units of the feature)", fontsize=9)
         below = draw.legend_above(axis, _handles(boxes, "width" if self.inside_both else "distance"))
         draw.set_title(axis, *self._title(), below=below, taken=20 + draw.text_width(rows, 8))
-        return self
 
     def _bar_text(self, match: FeatureMatch) -> str:
         """Return the text beside a bar: the side of the box, or how far outside the value lies."""
@@ -177,15 +175,13 @@ def _widths(box: Box) -> FloatArray:
 
 def _handles(boxes: Sequence[Box], what: str) -> list[Any]:
     """Return the names of the two boxes that bars belong to, for a legend."""
-    patches = optional("matplotlib.patches", "plot")
-    handles = []
     names = draw.distinct(["no label" if box.label is None else f"class {box.label}" for box in boxes], 30)
     totals = [float(_widths(box).sum()) if what == "width" else box.distance for box in boxes]
     digits = next((n for n in range(4, 9) if len({f"{total:.{n}g}" for total in totals}) == len(totals)), 4)
+    handles = []
     for box, look, name, total in zip(boxes, (BOX, OPPOSING), names, totals, strict=False):
         member = "" if box.member is None else f" of member {box.member}"
-        label = f"box {box.node}{member} ({name}): {what} {total:.{digits}g} in total"
-        handles.append(patches.Patch(label=label, **look))
+        handles.append(draw.patch(f"box {box.node}{member} ({name}): {what} {total:.{digits}g} in total", **look))
     return handles
 
 
@@ -199,15 +195,8 @@ def _draw_reasons(ax: Any, bars: Sequence[FloatArray], texts: Sequence[Sequence[
         ax.barh(where, lengths, height=height, **look)
         for length, y, text in zip(lengths, where, own, strict=True):
             ax.text(length + 0.01 * longest, y, text, va="center", fontsize=7, color=draw.DARK)
-    ax.set_yticks(rows, names, fontsize=8)
-    ax.set_ylim(len(names) - 0.45, -0.55)
+    draw.name_rows(ax, names, 0.55)
     ax.set_xlim(0, longest / (1 - reserved))
-
-
-FOR: dict[str, Any] = {"facecolor": draw.COLOURS[0], "edgecolor": draw.COLOURS[0]}
-AGAINST: dict[str, Any] = {"facecolor": "white", "edgecolor": draw.COLOURS[1], "hatch": "////"}
-ENDS: dict[str, Any] = {"facecolor": draw.DARK, "edgecolor": draw.DARK}
-NAME_LENGTH = 50
 
 
 @dataclass(eq=False, repr=False)
@@ -276,9 +265,8 @@ class EvidenceDisplay(Display):
 
     @property
     def _evidence(self) -> Evidence:
-        evidence = self.explanation.evidence
-        assert evidence is not None
-        return evidence
+        assert self.explanation.evidence is not None
+        return self.explanation.evidence
 
     @property
     def bars(self) -> list[tuple[str, float]]:
@@ -293,8 +281,7 @@ class EvidenceDisplay(Display):
             bars.append((f"all other features ({n_features})", sum(one.amount for one in rest)))
         return [*bars, ("sum", evidence.margin)]
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axis, or on a new one."""
+    def _draw(self, ax: Any) -> None:
         bars, evidence = self.bars, self._evidence
         axis = self._open(ax, 7.2, 1.7 + 0.32 * len(bars))
         names = draw.distinct([name for name, _ in bars], NAME_LENGTH)
@@ -317,7 +304,6 @@ class EvidenceDisplay(Display):
         against = "" if evidence.runner_up is None else f" against {draw.short(evidence.runner_up)}"
         axis.set_xlabel(f"score of {draw.short(evidence.predicted)}{against}", fontsize=9)
         draw.set_title(axis, prediction_title(self.explanation), taken=20 + draw.text_width(names, 8))
-        return self
 
 
 def _source(one: Contribution) -> str:
@@ -409,8 +395,7 @@ class VotesDisplay(Display):
         max_classes : int, default=12
         ax : matplotlib axis, default=None
         """
-        read = read_labels(y_pred, Table(np.empty((_num_samples(y_pred), 1))))
-        labels = [one if known else None for one, known in zip(read.values.tolist(), read.known.tolist(), strict=True)]
+        labels = draw.classes_of(read_labels(y_pred))
         counts = [1.0] * len(labels) if weights is None else np.asarray(weights, dtype=float).tolist()
         if not labels or len(counts) != len(labels):
             raise ValueError(f"y_pred has {len(labels)} votes and weights {len(counts)}: give one of each per member.")
@@ -431,17 +416,19 @@ class VotesDisplay(Display):
         """The classes drawn."""
         return tuple(sorted(self.scores, key=lambda label: -self.scores[label])[: self.max_classes])
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axis, or on a new one."""
+    def _draw(self, ax: Any) -> None:
         shown, classes = self.shown, list(self.scores)
         axis = self._open(ax, 6.8, 1.7 + 0.4 * len(shown))
-        names = draw.distinct(classes, 30)
-        rows = []
-        for label in shown:
-            own = [vote for vote in self.votes if vote.vote is not None and vote.vote == label]
-            rows.append((classes.index(label), own, self.prediction is not None and label == self.prediction))
-        row_names = [names[index] for index, *_ in rows]
-        _draw_votes(axis, rows, row_names)
+        every = draw.distinct(classes, 30)
+        names = [every[classes.index(label)] for label in shown]
+        of_classes = [[vote for vote in self.votes if vote.vote is not None and vote.vote == label] for label in shown]
+        total = max([sum(vote.weight for vote in votes) for votes in of_classes] + [1e-9])
+        points = draw.room(axis)[0] / (1.15 * total)
+        for row, (label, votes) in enumerate(zip(shown, of_classes, strict=True)):
+            end = _draw_votes(axis, row, votes, self._look(classes.index(label)), points)
+            axis.text(end + 0.01 * total, row, draw.number(end), va="center", fontsize=8, color=draw.DARK)
+        draw.name_rows(axis, names, 0.55)
+        axis.set_xlim(0, 1.15 * total)
         what = "score: the sum of the votes (numbers in the bars: members)"
         if self._uses_evidence:
             what = "probability times weight of the members that predict the class (numbers: members)"
@@ -450,35 +437,27 @@ class VotesDisplay(Display):
         title = f"Prediction: {draw.short(self.prediction, 70)} (solid bar)"
         if self.prediction is None:
             title = "The ensemble abstains" if n_abstained < len(self.votes) else "All members abstain"
-        without = f", {n_abstained} without a vote" if n_abstained else ""
+        members = plural(len(self.votes), "member") + (f", {n_abstained} without a vote" if n_abstained else "")
         which = draw.part(len(shown), len(classes), "class", "those with the highest score")
-        draw.set_title(
-            axis,
-            title,
-            f"{plural(len(self.votes), 'member')}{without}; {which}",
-            taken=20 + draw.text_width(row_names, 8),
-        )
-        return self
+        draw.set_title(axis, title, f"{members}; {which}", taken=20 + draw.text_width(names, 8))
 
-
-def _draw_votes(ax: Any, rows: Sequence[tuple[int, Sequence[Vote], bool]], names: Sequence[str]) -> None:
-    """Draw one bar per class, made of the votes of its members; each vote shows the number of its member."""
-    total = max([sum(vote.weight for vote in votes) for _, votes, _ in rows] + [1e-9])
-    points = draw.room(ax)[0] / (1.15 * total)
-    for row, (index, votes, is_predicted) in enumerate(rows):
-        start, tint = 0.0, draw.style(index).colour
+    def _look(self, index: int) -> dict[str, Any]:
+        """Return the style of the bar of a class: solid if it is predicted."""
+        colour = draw.style(index).colour
+        if self.prediction is not None and list(self.scores)[index] == self.prediction:
+            return {"facecolor": colour, "edgecolor": "white"}
         hatch = draw.OPEN_HATCHES[index // len(draw.COLOURS) % len(draw.OPEN_HATCHES)]
-        look: dict[str, Any] = {"facecolor": "white", "edgecolor": tint, "hatch": hatch}
-        if is_predicted:
-            look = {"facecolor": tint, "edgecolor": "white"}
-        for vote in votes:
-            ax.barh(row, vote.weight, left=start, height=0.7, linewidth=1.2, **look)
-            if vote.weight * points > draw.text_width([str(vote.member)], 7) + 4:
-                box = {"facecolor": "white", "edgecolor": "none", "pad": 1, "alpha": 0.9}
-                middle = start + vote.weight / 2
-                ax.text(middle, row, str(vote.member), ha="center", va="center", fontsize=7, bbox=box)
-            start += vote.weight
-        ax.text(start + 0.01 * total, row, draw.number(start), va="center", fontsize=8, color=draw.DARK)
-    ax.set_yticks(range(len(rows)), names, fontsize=8)
-    ax.set_ylim(len(rows) - 0.45, -0.55)
-    ax.set_xlim(0, 1.15 * total)
+        return {"facecolor": "white", "edgecolor": colour, "hatch": hatch}
+
+
+def _draw_votes(ax: Any, row: int, votes: Sequence[Vote], look: dict[str, Any], points: float) -> float:
+    """Draw the votes for a class, each with the number of its member, in a bar; return its length."""
+    start = 0.0
+    for vote in votes:
+        ax.barh(row, vote.weight, left=start, height=0.7, linewidth=1.2, **look)
+        if vote.weight * points > draw.text_width([str(vote.member)], 7) + 4:
+            box = {"facecolor": "white", "edgecolor": "none", "pad": 1, "alpha": 0.9}
+            where = {"ha": "center", "va": "center", "bbox": box}
+            ax.text(start + vote.weight / 2, row, str(vote.member), fontsize=7, **where)
+        start += vote.weight
+    return start

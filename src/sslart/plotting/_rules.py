@@ -11,7 +11,7 @@ import numpy as np
 from sslart._utils.arrays import FloatArray
 from sslart._utils.text import count_text, plural
 from sslart.plotting import _base as draw
-from sslart.plotting._base import Display, at_least_one
+from sslart.plotting._base import Display, at_least_one, check_type
 from sslart.rules import Rule, RuleCondition, RuleSet, rules_of
 from sslart.rules._box_rules import Scale, level_text
 
@@ -73,10 +73,7 @@ class _RulesDisplay(Display):
 
     @classmethod
     def _of(cls, rules: Any, max_rules: Any, max_features: Any, ax: Any) -> Self:
-        if not isinstance(rules, RuleSet):
-            raise TypeError(
-                f"rules must be a RuleSet, as model.rules(kind='boxes') gives, got a {type(rules).__name__}."
-            )
+        check_type("rules", rules, RuleSet, "a RuleSet, as model.rules(kind='boxes') gives")
         if not rules:
             raise ValueError("There is no rule to draw: lower min_confidence or min_support, or filter less.")
         n_rules, n_features = at_least_one("max_rules", max_rules), at_least_one("max_features", max_features)
@@ -94,10 +91,7 @@ class _RulesDisplay(Display):
             rules.classes,
             rules.scales,
             rules.noun,
-        )._drawn(ax)
-
-    def _drawn(self, ax: Any) -> Self:
-        return self.plot(ax)  # type: ignore[attr-defined, no-any-return]
+        ).plot(ax)
 
     def _title(self) -> tuple[str, str]:
         rules = draw.part(len(self.rules), self.n_rules, "rule", "those with most samples")
@@ -111,20 +105,17 @@ class _RulesDisplay(Display):
         every = draw.distinct([scale.feature for scale in self.scales])
         return [every[column] for column in self.features]
 
-    def _shown(self) -> tuple[list[Scale], list[list[RuleCondition]]]:
-        """Return the scales of the features drawn, and the conditions of each rule on them."""
-        scales = [self.scales[column] for column in self.features]
-        return scales, [[rule.conditions[column] for column in self.features] for rule in self.rules]
+    def _cells(self) -> list[list[tuple[RuleCondition, Scale]]]:
+        """Return for each rule its condition on each feature drawn, with the scale of the feature."""
+        return [[(rule.conditions[column], self.scales[column]) for column in self.features] for rule in self.rules]
 
-    def _class_indices(self) -> list[int]:
-        return [self.classes.index(rule.label) for rule in self.rules]
-
-    def _labels(self) -> list[str]:
-        names = draw.distinct(self.classes)
-        return [
-            f"{self.noun} {number}: {names[index]} ({count_text(rule.support)})"
-            for number, index, rule in zip(self.numbers, self._class_indices(), self.rules, strict=True)
-        ]
+    def _labels(self) -> list[tuple[int, str]]:
+        """Return the index of the class of each rule, and a text on the rule."""
+        names, labels = draw.distinct(self.classes), []
+        for number, rule in zip(self.numbers, self.rules, strict=True):
+            index = self.classes.index(rule.label)
+            labels.append((index, f"{self.noun} {number}: {names[index]} ({count_text(rule.support)})"))
+        return labels
 
 
 @dataclass(eq=False, repr=False)
@@ -195,22 +186,17 @@ class RuleParallelDisplay(_RulesDisplay):
         return self._bands()[..., 1]
 
     def _bands(self) -> FloatArray:
-        scales, conditions = self._shown()
-        return np.array([[band(*pair) for pair in zip(of_rule, scales, strict=True)] for of_rule in conditions])
+        return np.array([[band(*cell) for cell in of_rule] for of_rule in self._cells()])
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axis, or on a new one."""
+    def _draw(self, ax: Any) -> None:
         n_rules, n_features = len(self.rules), len(self.features)
         width = 3.4 + max(0.75, 0.25 + 0.09 * n_rules) * max(n_features, 4)
-        axis = self._open(ax, min(width, 20.0), max(4.2, 1.2 + 0.2 * n_rules))
-        scales, conditions = self._shown()
-        labels = self._labels()
-        taken = 115 + draw.text_width([*labels, "box: class (samples)"], 8)
-        _draw_parallel(axis, conditions, scales, self._class_indices(), labels)
+        axis, labels = self._open(ax, min(width, 20.0), max(4.2, 1.2 + 0.2 * n_rules)), self._labels()
+        taken = 115 + draw.text_width([*(text for _, text in labels), "box: class (samples)"], 8)
+        _draw_parallel(axis, self._cells(), labels)
         draw.feature_ticks(axis, self._names(), taken)
         draw.legend_beside(axis, title="box: class (samples)")
         draw.set_title(axis, *self._title(), taken=taken)
-        return self
 
 
 @dataclass(eq=False, repr=False)
@@ -271,45 +257,40 @@ class RuleHeatmapDisplay(_RulesDisplay):
     @property
     def cells(self) -> list[list[str]]:
         """The text of each cell."""
-        return [[draw.short(level_text(condition), 14) for condition in of_rule] for of_rule in self._shown()[1]]
+        return [[draw.short(level_text(condition), 14) for condition, _ in of_rule] for of_rule in self._cells()]
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axis, or on a new one."""
+    def _draw(self, ax: Any) -> None:
         cells, labels = self.cells, self._labels()
         n_rules, n_features = len(self.rules), len(self.features)
         longest = max(len(cell) for row in cells for cell in row)
         column, row = (0.24, 0.26) if n_features > MAX_WRITTEN else (max(0.62, 0.25 + 0.085 * longest), 0.4)
         axis = self._open(ax, 3.2 + column * max(n_features, 6), 2.1 + row * n_rules)
-        scales, conditions = self._shown()
-        taken = 30 + draw.text_width(labels, 8)
-        self.text_ = _draw_heatmap(axis, conditions, scales, self._class_indices(), cells)
+        taken = 30 + draw.text_width([text for _, text in labels], 8)
+        self.text_ = _draw_heatmap(axis, self._cells(), cells, [index for index, _ in labels])
         draw.feature_ticks(axis, self._names(), taken)
-        axis.set_yticks(range(n_rules), labels, fontsize=8)
+        draw.name_rows(axis, [text for _, text in labels], 0.5)
         axis.set_ylabel("box: class (samples)", fontsize=8)
+        scales = [self.scales[column] for column in self.features]
         counts = {len(scale.terms) for scale in scales if scale.categories is None}
         levels = f"; levels 1 (low) to {counts.pop()} (high)" if len(counts) == 1 else ""
         draw.set_title(axis, *self._title(), "coloured: what the rule allows" + levels, taken=taken)
-        return self
 
 
 def _draw_parallel(
-    ax: Any,
-    conditions: Sequence[Sequence[RuleCondition]],
-    scales: Sequence[Scale],
-    classes: Sequence[int],
-    labels: list[str],
+    ax: Any, cells: Sequence[Sequence[tuple[RuleCondition, Scale]]], labels: Sequence[tuple[int, str]]
 ) -> None:
     """Draw a bar for each rule at each feature, with a marker in its middle and a line to the next."""
-    n = len(conditions)
+    n, scales = len(cells), [scale for _, scale in cells[0]]
     has_terms = any(scale.categories is not None for scale in scales)
     shifts = np.linspace(-0.3, 0.3, n) + 0.07 * has_terms if n > 1 else np.zeros(1)
     wide = min(5.0, 0.4 * draw.room(ax)[0] / max(len(scales), 4) / n)
+    size = float(np.clip(1.6 * wide, 2.5, 5.5))
     for column in range(0, len(scales), 2):
         ax.axvspan(column - 0.5, column + 0.5, color=draw.PALE, alpha=0.5, linewidth=0, zorder=0)
-    for row, (index, label) in enumerate(zip(classes, labels, strict=True)):
+    for row, (index, label) in enumerate(labels):
         look = draw.style(index)
         columns, middles = [], []
-        for column, (condition, scale) in enumerate(zip(conditions[row], scales, strict=True)):
+        for column, (condition, scale) in enumerate(cells[row]):
             x = column + shifts[row]
             if condition.full_range:
                 ax.vlines(x, 0, 1, color=look.colour, linewidth=0.6, alpha=0.35)
@@ -318,13 +299,11 @@ def _draw_parallel(
             ax.vlines([x] * len(low), low, high, color=look.colour, linewidth=wide, alpha=0.45)
             columns.append(x)
             middles.append((low[len(low) // 2] + high[len(low) // 2]) / 2)
-        line: dict[str, Any] = {"color": look.colour, "linestyle": look.dash}
-        ax.plot(columns, middles, linewidth=0.9, alpha=0.5, **line)
+        ax.plot(columns, middles, linewidth=0.9, alpha=0.5, **look.line)
         face = "white" if (row // len(draw.MARKERS)) % 2 else look.colour
         marker: dict[str, Any] = {"marker": draw.MARKERS[row % len(draw.MARKERS)], "markerfacecolor": face}
-        size = float(np.clip(1.6 * wide, 2.5, 5.5))
         ax.plot(columns, middles, linewidth=0, markersize=size, color=look.colour, zorder=3, **marker)
-        ax.plot([], [], linewidth=1.2, markersize=5.5, label=label, **line, **marker)
+        ax.plot([], [], linewidth=1.2, markersize=5.5, label=label, **look.line, **marker)
     _write_ranges(ax, scales)
     ax.set_ylim(-0.09, 1.09)
     ax.set_xlim(-0.5, len(scales) - 0.5)
@@ -346,40 +325,34 @@ def _write_ranges(ax: Any, scales: Sequence[Scale]) -> None:
             continue
         ends = [draw.number(scale.low), draw.number(scale.high)]
         if draw.text_width(ends, 7) + 3 < width / len(scales):
-            ax.text(column, -0.02, ends[0], ha="center", va="top", fontsize=7, color=draw.DARK)
-            ax.text(column, 1.02, ends[1], ha="center", va="bottom", fontsize=7, color=draw.DARK)
+            for y, end, side in zip((-0.02, 1.02), ends, ("top", "bottom"), strict=True):
+                ax.text(column, y, end, ha="center", va=side, fontsize=7, color=draw.DARK)
 
 
 def _draw_heatmap(
-    ax: Any,
-    conditions: Sequence[Sequence[RuleCondition]],
-    scales: Sequence[Scale],
-    classes: Sequence[int],
-    cells: list[list[str]],
+    ax: Any, cells: Sequence[Sequence[tuple[RuleCondition, Scale]]], texts: list[list[str]], classes: Sequence[int]
 ) -> Any:
     """Draw in each cell the levels as a bar on a pale track, and above it in numbers where there is room."""
-    n_rules, n_features = len(cells), len(scales)
+    n_rules, n_features = len(cells), len(cells[0])
     width, height = draw.room(ax)
-    fits = draw.text_width([cell for row in cells for cell in row], 8) < width / n_features
+    fits = draw.text_width([text for row in texts for text in row], 8) < width / n_features
     written = fits and n_features <= MAX_WRITTEN and height / n_rules > 16
     top, thick = (0.08, 0.28) if written else (-0.28, 0.56)
-    texts = []
-    for row, (of_rule, index) in enumerate(zip(conditions, classes, strict=True)):
+    drawn = []
+    for row, (of_rule, index) in enumerate(zip(cells, classes, strict=True)):
         bars = []
-        for column, (condition, scale) in enumerate(zip(of_rule, scales, strict=True)):
+        for column, (condition, scale) in enumerate(of_rule):
             bars += [(column - 0.44 + 0.88 * start, 0.88 * length) for start, length in level_bars(condition, scale)]
             if written:
                 look = {"fontsize": 7, "color": draw.GREY} if condition.full_range else {"fontsize": 8}
-                where = {"ha": "center", "va": "center"}
-                texts.append(ax.text(column, row - 0.15, cells[row][column], **where, **look))
+                drawn.append(ax.text(column, row - 0.15, texts[row][column], ha="center", va="center", **look))
         ax.broken_barh([(column - 0.44, 0.88) for column in range(n_features)], (row + top, thick), color=draw.PALE)
         ax.broken_barh(bars, (row + top, thick), **draw.area(index))
         if row and classes[row - 1] != index:
             ax.axhline(row - 0.5, color=draw.GREY, linewidth=0.9)
     ax.set_xlim(-0.5, n_features - 0.5)
-    ax.set_ylim(n_rules - 0.5, -0.5)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     for artist in (*ax.texts, *ax.collections):  # all inside the axis: nothing to make room for
         artist.set_in_layout(False)
-    return np.array(texts, dtype=object).reshape(n_rules, n_features) if written else None
+    return np.array(drawn, dtype=object).reshape(n_rules, n_features) if written else None

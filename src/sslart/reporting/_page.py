@@ -20,7 +20,7 @@ from sslart._utils.text import count_text, number_text, plural, printable
 from sslart._utils.validation import check_whole
 from sslart.plotting._base import style
 from sslart.reporting._pictures import pictures_of
-from sslart.reporting._samples import SampleNames, chosen_rows, rule_lines, rule_numbers, sample_lines, states_of
+from sslart.reporting._samples import chosen_rows, rule_lines, rule_numbers, sample_lines, states_of
 from sslart.reporting._summary import (
     Observed,
     confidence_of,
@@ -115,15 +115,18 @@ def report(
     names = None if sample_names is None else _check_names(sample_names, len(observed))
     numbers = _check_numbers(sample_numbers, len(observed))
     states = [states_of(observed, row) for row in range(len(observed))]
+    left_out, curve = observed.view.left_out, curve_of(observed)
+    own_labels = model_summary(observed.view)
     summary = summarise(observed)
-    left_out = observed.view.left_out
-    confidence, of_labels = confidence_of(observed, left_out), left_out_summary(observed, left_out)
-    promised, own_labels = guarantee_table(observed), model_summary(observed.view)
-    curve = curve_of(observed)
-    expected = more_labels(curve)
+    measured = {
+        "confidence": confidence_of(observed, left_out),
+        "left_out": left_out_summary(observed, left_out),
+        "guarantees": guarantee_table(observed),
+        "more_labels": more_labels(curve),
+        "few_rules": model_rules(observed, X),
+    }
     rows = chosen_rows(states, n_samples)
-    samples = sample_lines(observed, X, rows, SampleNames(numbers, names), rule_numbers(shown))
-    few_rules = model_rules(observed, X)
+    samples = sample_lines(observed, X, rows, numbers, names, rule_numbers(shown))
     important, n_less_important = importance_lines(observed, X)
     page = (
         environment()
@@ -138,32 +141,29 @@ def report(
             learnt_classes=observed.view.classes.tolist(),
             colours={label: style(index).colour for index, label in enumerate(observed.classes)},
             summary=summary,
-            confidence=confidence,
-            left_out=of_labels,
             own_labels=own_labels,
-            guarantees=promised,
-            more_labels=expected,
-            few_rules=few_rules,
             important=important,
             n_less_important=n_less_important,
-            numbers={
-                **dataclasses.asdict(summary),
-                "confidence": dataclasses.asdict(confidence),
-                "left_out": of_labels and dataclasses.asdict(of_labels),
-                "own_labels": own_labels.to_dict(),
-                "guarantees": promised and dataclasses.asdict(promised),
-                "more_labels": expected and dataclasses.asdict(expected),
-                "few_rules": few_rules and dataclasses.asdict(few_rules),
-            },
+            **measured,
+            numbers=plain_numbers({**summary, **measured, "own_labels": own_labels.to_dict()}),
             rules=rule_lines(shown, n_rules),
             n_rules=len(shown),
             pictures=pictures_of(observed, shown, X, y, curve),
             samples=samples,
-            state_counts={state: sum(state in one.states for one in samples) for state in STATES},
+            state_counts={state: sum(state in one["states"] for one in samples) for state in STATES},
         )
     )
     write_atomically(target, [page.encode()])
     return target
+
+
+def plain_numbers(value: Any) -> Any:
+    """Return numbers as JSON can hold them: shares and other dataclasses as dicts."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    if isinstance(value, dict):
+        return {name: plain_numbers(one) for name, one in value.items()}
+    return [plain_numbers(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def check_page_path(path: str | os.PathLike[str]) -> Path:

@@ -7,8 +7,7 @@ import io
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import _safe_indexing
@@ -40,8 +39,7 @@ HOW_TO_READ = (
 )
 
 
-@dataclass(frozen=True)
-class Picture:
+class Picture(NamedTuple):
     """An image as a data URL, its width in pixels, a text in its place, and how to read it.
 
     `narrow` is the same image for a narrow screen; empty where the first is narrow itself. Several such stand side by
@@ -58,29 +56,75 @@ class Picture:
 
 def pictures_of(observed: Observed, rules: RuleSet, X: Any, y: Any, curve: LearningCurve | None) -> list[Picture]:
     """Draw all pictures that apply to the model."""
-    pictures = [_of_rules(rules), *_of_dependence(observed, X)]
-    if len(observed.view.members[0].encoder.numeric) >= 2:
-        pictures.append(_of_boxes(observed, X, y))
+    model, members = observed.model, observed.view.members
+    pictures = [
+        _drawn(
+            "The rules of the boxes at a glance",
+            lambda ax: RuleHeatmapDisplay.from_rules(rules, max_features=8 if ax is None else 4, ax=ax),
+            lambda shown: (
+                f"{len(shown.rules)} rules by {len(shown.features)} features. The table of rules has the same in words."
+            ),
+            "One row per rule, with its class and, in brackets, the number of its samples. The bar in a cell is the "
+            "part of the range that the rule allows, in levels; “any” means that the rule has no condition on this "
+            "feature.",
+        ),
+        *_of_dependence(observed, X),
+    ]
+    if len(members[0].encoder.numeric) >= 2:
+        pictures += [
+            _drawn(
+                "Boxes and samples over two features",
+                lambda ax: BoxesDisplay.from_estimator(model, X, y, ax=ax),
+                lambda shown: (
+                    f"{len(shown.nodes)} of {shown.n_nodes} boxes, {len(shown.samples)} samples, over "
+                    f"{' and '.join(shown.feature_names)}."
+                ),
+                "The two features in which the boxes of different classes lie furthest apart. Each rectangle is a box "
+                "around similar samples that the model has learnt. Markers are the samples of this report. Dotted grey "
+                "boxes have no label. Boxes that overlap here may be separate in other features.",
+            )
+        ]
     if measured_guarantees(observed.view) is not None:
-        pictures.append(_of_guarantees(observed))
+        pictures += [
+            _drawn(
+                "What can be promised",
+                lambda ax: GuaranteeDisplay.from_estimator(model, ax=ax),
+                lambda shown: f"{shown.guarantees}",
+                "How many samples get a prediction (upwards) if at most so many of the predictions may be wrong (to "
+                "the right). Measured on the labels that the model has learnt, each predicted from all other labels. "
+                "Where the picture is hatched, nothing can be promised with these labels.",
+            )
+        ]
     if curve is not None and not curve.why_not:
-        pictures.append(_of_learning(curve))
-    depth_matters = observed.has_search_depth and any((one.labels == UNLABELLED).any() for one in observed.view.members)
+        pictures += [
+            _drawn(
+                "What more labels would bring",
+                lambda ax: LearningCurveDisplay.from_curve(curve, ax=ax),
+                lambda _: f"Accuracy to expect: {curve}.",
+                "Right predictions (upwards) by number of labels (to the right). Grey: some of the labels predict the "
+                "others, a little too well, because settings were chosen with all labels; only the course counts. "
+                "Point: all labels, each predicted from all others. Dashed, with its interval: what to expect of more "
+                "labels.",
+            )
+        ]
+    depth_matters = observed.has_search_depth and any((one.labels == UNLABELLED).any() for one in members)
     if depth_matters and any(label is not None for label in observed.truth):
-        pictures.append(_of_coverage(observed, X, y))
+        pictures += [
+            _drawn(
+                "Coverage and correctness",
+                lambda ax: CoverageCorrectnessDisplay.from_estimator(model, X, y, ax=ax),
+                lambda shown: f"By search depth: {_points_text(shown.curve)}.",
+                "With a small search depth (left) the model predicts fewer samples; with a larger one (right) it "
+                "predicts more, from boxes that fit less well. Measured on the labelled samples of this report.",
+            )
+        ]
     return pictures
 
 
-def _of_rules(rules: RuleSet) -> Picture:
-    display, images = _drawn(
-        lambda ax: RuleHeatmapDisplay.from_rules(rules, max_features=8 if ax is None else 4, ax=ax)
-    )
-    return Picture(
-        "The rules of the boxes at a glance",
-        *images,
-        f"{len(display.rules)} rules by {len(display.features)} features. The table of rules has the same in words.",
-        "One row per rule, with its class and, in brackets, the number of its samples. The bar in a cell is the part "
-        "of the range that the rule allows, in levels; “any” means that the rule has no condition on this feature.",
+def _points_text(curve: Any) -> str:
+    return "; ".join(
+        f"{'no limit' if depth is None else depth}: {coverage:.0%} predicted, {correctness:.0%} of them right"
+        for depth, coverage, correctness in zip(*curve, strict=True)
     )
 
 
@@ -115,67 +159,14 @@ def _of_feature(parts: FeatureContributions, name: str, direction: str, caption:
     )
 
 
-def _of_boxes(observed: Observed, X: Any, y: Any) -> Picture:
-    display, images = _drawn(lambda ax: BoxesDisplay.from_estimator(observed.model, X, y, ax=ax))
-    first, second = display.feature_names
-    return Picture(
-        "Boxes and samples over two features",
-        *images,
-        f"{len(display.nodes)} of {display.n_nodes} boxes, {len(display.samples)} samples, over {first} and {second}.",
-        "The two features in which the boxes of different classes lie furthest apart. Each rectangle is a box around "
-        "similar samples that the model has learnt. Markers are the samples of this report. Dotted grey boxes have no "
-        "label. Boxes that overlap here may be separate in other features.",
-    )
-
-
-def _of_guarantees(observed: Observed) -> Picture:
-    display, images = _drawn(lambda ax: GuaranteeDisplay.from_estimator(observed.model, ax=ax))
-    return Picture(
-        "What can be promised",
-        *images,
-        f"{display.guarantees}",
-        "How many samples get a prediction (upwards) if at most so many of the predictions may be wrong (to the "
-        "right). Measured on the labels that the model has learnt, each predicted from all other labels. Where the "
-        "picture is hatched, nothing can be promised with these labels.",
-    )
-
-
-def _of_learning(curve: LearningCurve) -> Picture:
-    _, images = _drawn(lambda ax: LearningCurveDisplay.from_curve(curve, ax=ax))
-    return Picture(
-        "What more labels would bring",
-        *images,
-        f"Accuracy to expect: {curve}.",
-        "Right predictions (upwards) by number of labels (to the right). Grey: some of the labels predict the others, "
-        "a little too well, because settings were chosen with all labels; only the course counts. Point: all labels, "
-        "each predicted from all others. Dashed, with its interval: what to expect of more labels.",
-    )
-
-
-def _of_coverage(observed: Observed, X: Any, y: Any) -> Picture:
-    display, images = _drawn(lambda ax: CoverageCorrectnessDisplay.from_estimator(observed.model, X, y, ax=ax))
-    curve = display.curve
-    points = "; ".join(
-        f"{'no limit' if depth is None else depth}: {coverage:.0%} predicted, {correctness:.0%} of them right"
-        for depth, coverage, correctness in zip(*curve, strict=True)
-    )
-    return Picture(
-        "Coverage and correctness",
-        *images,
-        f"By search depth: {points}.",
-        "With a small search depth (left) the model predicts fewer samples; with a larger one (right) it predicts "
-        "more, from boxes that fit less well. Measured on the labelled samples of this report.",
-    )
-
-
-def _drawn(draw: Callable[[Any], Any]) -> tuple[Any, tuple[str, str, int]]:
-    """Return a display, its image, the same for a narrow screen, and the width of the first."""
+def _drawn(title: str, draw: Callable[[Any], Any], alternative: Callable[[Any], str], caption: str) -> Picture:
+    """Return a picture of a display, which is drawn once more for a narrow screen."""
     with _style() as pyplot:
         display = draw(None)
         height = display.figure_.get_figheight()
         wide = _image(display.figure_)
         narrow = _image(draw(pyplot.subplots(figsize=(NARROW, height), layout="constrained")[1]).figure_)
-    return display, (_as_url(wide), _as_url(narrow), _width(wide))
+    return Picture(title, _as_url(wide), _as_url(narrow), _width(wide), alternative(display), caption)
 
 
 @contextmanager

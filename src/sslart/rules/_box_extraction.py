@@ -21,13 +21,15 @@ from sslart.rules._box_rules import (
     Rule,
     RuleCondition,
     condition_text,
-    joined,
     precedence,
     scales_of,
 )
 from sslart.rules._rule_sets import RuleSet
 
 USAGE_SHARE = 0.5  # γ of Carpenter and Tan
+MAX_NEIGHBOURS = 16  # how many rules, the closest first, each rule is tried to merge with
+NO_RULE = -1
+ROWS_PER_PART = 2048
 
 
 def box_rules_of(model: Any, levels: Any, terms: Any, min_confidence: Any, min_support: Any, simplify: Any) -> RuleSet:
@@ -42,12 +44,14 @@ def box_rules_of(model: Any, levels: Any, terms: Any, min_confidence: Any, min_s
     confidence = check_number("rules", "min_confidence", min_confidence, 0, 1)
     support = check_number("rules", "min_support", min_support, 0)
     samples = None if simplify is False else _read_simplify(view, simplify)
-    every = RuleSet(tuple(_extract(view, domain)), domain)
-    rules = every.filter(min_confidence=confidence, min_support=support)
-    if samples is None:
+    rules = RuleSet(tuple(_extract(view, domain)), domain).filter(min_confidence=confidence, min_support=support)
+    if samples is None or not rules:
         return rules
-    fewer, dropped = simplified(list(rules), domain, samples)
-    return RuleSet(tuple(fewer), domain, dropped)
+    fewer = Simplifier(rules, domain, samples)
+    fewer.merge()
+    fewer.leave_out()
+    fewer.merge()
+    return RuleSet(tuple(fewer.remaining()), domain, tuple(fewer.log))
 
 
 def domain_of(view: ModelView, levels: Any, terms: Any) -> Domain:
@@ -74,25 +78,13 @@ def _read_simplify(view: ModelView, simplify: Any) -> FloatArray:
 
 
 class BoxGroups(NamedTuple):
-    """The labelled boxes of a model, those of an ensemble in groups that read the same: a rule each, in their order.
+    """The labelled boxes of a model, those of an ensemble in groups that read the same: a rule each, in their order."""
 
-    Attributes
-    ----------
-    nodes, member_of : lists of arrays
-        The boxes of each group, numbered through all members, and the members they are of.
-    lower, upper : arrays of shape (n_groups, n_features)
-    labels : array of length n_groups
-        Class indices.
-    counts : array of shape (n_groups, n_classes)
-    support, factors : arrays of length n_groups
-        Number of samples, and confidence factor.
-    """
-
-    nodes: list[IntArray]
+    nodes: list[IntArray]  # numbered through all members
     member_of: list[IntArray]
     lower: FloatArray
     upper: FloatArray
-    labels: IntArray
+    labels: IntArray  # class indices
     counts: CountArray
     support: CountArray
     factors: FloatArray
@@ -138,25 +130,16 @@ def _extract(view: ModelView, domain: Domain) -> list[Rule]:
     evidence = np.concatenate([_inside_contributions(member) for member in view.members])
     return [
         Rule(
-            classes[label],
+            classes[found.labels[place]],
             conditions,
-            dict(zip(classes, counts.tolist(), strict=True)),
-            support.item(),
-            float(factor),
-            tuple(nodes.tolist()),
-            tuple(np.unique(member_of).tolist()),
-            _mean_evidence(evidence[nodes], member_of, classes),
+            dict(zip(classes, found.counts[place].tolist(), strict=True)),
+            found.support[place].item(),
+            float(found.factors[place]),
+            tuple(found.nodes[place].tolist()),
+            tuple(np.unique(found.member_of[place]).tolist()),
+            _mean_evidence(evidence[found.nodes[place]], found.member_of[place], classes),
         )
-        for nodes, member_of, label, counts, support, factor, conditions in zip(
-            found.nodes,
-            found.member_of,
-            found.labels,
-            found.counts,
-            found.support,
-            found.factors,
-            domain.conditions(found.lower, found.upper),
-            strict=True,
-        )
+        for place, conditions in enumerate(domain.conditions(found.lower, found.upper))
     ]
 
 
@@ -173,7 +156,7 @@ def _inside_contributions(member: MemberView) -> FloatArray:
         nodes, found = readout.nodes[weighted], member.class_table.with_unseen(own[weighted])
         if chosen is not member:
             there = np.flatnonzero(nodes < member.n_nodes)
-            before, now = chosen.network.boxes_in_units_of(nodes[there]), member.network.boxes_in_units_of(nodes[there])
+            before, now = (np.hstack(one.network.boxes_in_units(nodes[there])) for one in (chosen, member))
             same = before.shape == now.shape and (np.nan_to_num(before) == np.nan_to_num(now)).all(axis=1)
             there = there[same] if np.ndim(same) else there[:0]
             nodes, found = nodes[there], found[there]
@@ -214,14 +197,11 @@ def _equal_rows(rows: IntArray) -> list[IntArray]:
     groups = defaultdict(list)
     for index, row in enumerate(rows):
         groups[row.tobytes()].append(index)
-    return [np.array(group) for group in groups.values()]
-
-
-MAX_NEIGHBOURS = 16  # how many rules, the closest first, each rule is tried to merge with
+    return list(map(np.array, groups.values()))
 
 
 class Hull(NamedTuple):
-    """The box around a rule and another one; `full` tells in which features it spans the whole range."""
+    """The box around a rule and another one, and the features in which it spans the whole range."""
 
     other: int
     lower: FloatArray
@@ -230,16 +210,9 @@ class Hull(NamedTuple):
 
 
 class Simplifier:
-    """Rules that are merged and lose conditions, provided that no sample moves to a rule of another class.
+    """Rules that are merged and lose conditions, provided that no coded sample moves to a rule of another class.
 
     Boxes only grow, so that a sample changes its rule only to one that has just grown.
-
-    Parameters
-    ----------
-    rules : sequence of Rule
-    domain : Domain
-    samples : array of shape (n_samples, n_coded_features)
-        Coded; their predictions stay as they are.
     """
 
     def __init__(self, rules: Sequence[Rule], domain: Domain, samples: FloatArray) -> None:
@@ -262,13 +235,22 @@ class Simplifier:
             self.feature_of[scale.positions, column] = 1.0
         self.log: list[str] = []
 
-    def result(self) -> tuple[list[Rule], tuple[str, ...]]:
-        """Return the remaining rules, and a log of merged rules and removed conditions."""
-        return [self._rule(index) for index in np.flatnonzero(self.kept).tolist()], tuple(self.log)
+    def remaining(self) -> list[Rule]:
+        """Return the rules that are left."""
+        return [self._rule(index) for index in np.flatnonzero(self.kept).tolist()]
 
     def _rule(self, index: int) -> Rule:
+        """Return the parts of a rule as one: counts and supports added, the highest confidence factor."""
         parts = [self.rules[part] for part in self.parts[index]]
-        return joined(parts, tuple(self._condition(index, column) for column in range(len(self.domain.scales))))
+        return Rule(
+            parts[0].label,
+            tuple(self._condition(index, column) for column in range(len(self.domain.scales))),
+            {label: sum(part.counts[label] for part in parts) for label in parts[0].counts},
+            sum(part.support for part in parts),
+            max(part.confidence_factor for part in parts),
+            tuple(sorted(node for part in parts for node in part.nodes)),
+            tuple(sorted({member for part in parts for member in part.members})),
+        )
 
     def _condition(self, index: int, column: int) -> RuleCondition:
         scale, parts = self.domain.scales[column], self.parts[index]
@@ -283,12 +265,10 @@ class Simplifier:
             refused: list[int] = []
             grown = bool(self.kept[index])
             while grown and len(refused) < MAX_NEIGHBOURS:
-                grown = False
-                for hull in self._hulls(index, refused):
-                    grown = self._grow(index, hull)
-                    if grown:
-                        break
-                    refused.append(hull.other)
+                hulls = self._hulls(index, refused)
+                place = next((place for place, hull in enumerate(hulls) if self._grow(index, hull)), None)
+                refused += [hull.other for hull in hulls[:place]]
+                grown = place is not None
 
     def _hulls(self, index: int, refused: list[int]) -> list[Hull]:
         """Return the hulls of a rule with its later neighbours, the smallest first."""
@@ -348,11 +328,11 @@ class Simplifier:
         return not any(later != other for later in np.flatnonzero(self.kept[index + 1 :]) + index + 1)
 
     def _open(self, index: int, column: int) -> None:
-        text = condition_text(self._condition(index, column), self.domain.scales[column])
+        scale = self.domain.scales[column]
+        text = condition_text(self._condition(index, column), scale)
         self.log.append(f"{self._name(index)}: left out {text}")
         self.left_out[index, column] = self.full[index, column] = True
-        positions = self.domain.scales[column].positions
-        self.lower[index, positions], self.upper[index, positions] = 0.0, 1.0
+        self.lower[index, scale.positions], self.upper[index, scale.positions] = 0.0, 1.0
 
     def _takes_over(self, index: int, distance: FloatArray) -> bool:
         """Give a rule with new distances the samples it is nearest to, unless the prediction for one would change."""
@@ -370,30 +350,11 @@ class Simplifier:
         return f"box{'es' if len(nodes) > 1 else ''} {', '.join(map(str, nodes))}"
 
 
-def simplified(rules: Sequence[Rule], domain: Domain, samples: FloatArray) -> tuple[list[Rule], tuple[str, ...]]:
-    """Return fewer and shorter rules with the same predictions for some samples, and a log of the changes."""
-    if not rules:
-        return [], ()
-    simplifier = Simplifier(rules, domain, samples)
-    simplifier.merge()
-    simplifier.leave_out()
-    simplifier.merge()
-    return simplifier.result()
-
-
-NO_RULE = -1
-ROWS_PER_PART = 2048
-
-
 class RuleNumbers:
-    """Numbers of the box rules of a model, looked up without making the rules.
+    """Numbers of the box rules behind predictions, as `rules_of` with kind "boxes" numbers them, without making them.
 
     Where one box decides a prediction, its rule is meant. Where many do, in an ensemble or with evidence mapping, it is
     the nearest rule of the predicted class.
-
-    Parameters
-    ----------
-    view : ModelView
     """
 
     def __init__(self, view: ModelView) -> None:

@@ -13,15 +13,19 @@ from numpy.typing import NDArray
 
 from sslart._art.backend import encode
 from sslart._art.geometry import distances
-from sslart._data.encoder import Encoder
+from sslart._data.encoder import Category, Encoder
 from sslart._data.labels import Label
 from sslart._data.ranks import GRID
 from sslart._data.samples import SampleReader
 from sslart._data.scaling import coded_parts
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.text import Cell, DateName, Day, count_text, html_table, list_text, markdown_table, printable
+from sslart._utils.text import Cell, DateName, Day, count_text, list_text, printable
 
-Category = str | bool | int | float | None
+MAX_NAMES = 12  # in a message
+DEFAULT_LEVELS = 5
+MAX_DISTANCES = 2**22  # in memory at a time
+ANY = "any"
+NUMBER = "No."
 
 
 @dataclass(frozen=True)
@@ -110,22 +114,6 @@ class Rule:
         return self.confidences[self.label]
 
 
-def joined(rules: Sequence[Rule], conditions: tuple[RuleCondition, ...]) -> Rule:
-    """Return several rules of one class as one: counts and supports added, the highest confidence factor."""
-    return Rule(
-        rules[0].label,
-        conditions,
-        {label: sum(rule.counts[label] for rule in rules) for label in rules[0].counts},
-        sum(rule.support for rule in rules),
-        max(rule.confidence_factor for rule in rules),
-        tuple(sorted(node for rule in rules for node in rule.nodes)),
-        tuple(sorted({member for rule in rules for member in rule.members})),
-    )
-
-
-MAX_NAMES = 12
-DEFAULT_LEVELS = 5
-
 TERMS = {
     2: ("Small", "Large"),
     3: ("Small", "Medium", "Large"),
@@ -138,20 +126,11 @@ TERMS = {
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """Linguistic scale of one feature: levels between cut points, or categories.
+    """Linguistic scale of one feature: levels between cut points, or categories, with a term for each.
 
-    Attributes
-    ----------
-    feature : str
-    positions : array of int
-        Its coded features: one, or one per category.
-    low, high : float
-        Range that the model has learnt, in the user's units; NaN for categories, and where no value is known.
-    cuts, edges : arrays of length n_levels - 1
-        Where one level ends and the next begins: in the user's units, and coded.
-    terms : tuple of str
-        One per level or category.
-    categories : tuple or None
+    `positions` are its coded features: one, or one per category. `low` and `high` are the range that the model has
+    learnt, in the user's units; NaN for categories, and where no value is known. Levels end at `cuts`, or `edges` if
+    coded.
     """
 
     feature: str
@@ -187,11 +166,10 @@ class Scale:
         if self.categories is not None:
             allowed = unreached[:, None] | (upper > 0)
             return [self._of_categories(row, spans) for row, spans in zip(allowed.tolist(), full, strict=True)]
-        nowhere = unreached[:, None]
-        values = [np.where(nowhere, np.nan, encoder.decode(side, self.positions))[:, 0] for side in (lower, upper)]
         low = np.where(unreached, 1, self.levels(lower[:, 0]))
         high = np.where(unreached, len(self.terms), self.levels(upper[:, 0]))
-        columns = (low.tolist(), high.tolist(), values[0].tolist(), values[1].tolist(), full)
+        values = [np.where(unreached, np.nan, encoder.decode(side, self.positions)[:, 0]) for side in (lower, upper)]
+        columns = [*(column.tolist() for column in (low, high, *values)), full]
         return [self._of_levels(*row) for row in zip(*columns, strict=True)]
 
     def hull(self, conditions: Sequence[RuleCondition], full_range: bool) -> RuleCondition:
@@ -233,30 +211,18 @@ class Scale:
 
 
 def scales_of(encoder: Encoder, names: Sequence[str], levels: Any, terms: Any) -> tuple[Scale, ...]:
-    """Return the scale of each column, with the levels and terms that the user chose.
-
-    Parameters
-    ----------
-    encoder : Encoder
-    names : sequence of str
-        Name of each column.
-    levels : int, or mapping from feature to int or to cut points
-    terms : None, sequence of str, or mapping from feature to a sequence of str
-    """
+    """Return the scale of each column, with the levels and terms that the user chose: see `rules_of`."""
     numeric = [name for column, name in enumerate(names) if column not in encoder.categorical]
     for argument, value in (("levels", levels), ("terms", terms)):
         if isinstance(value, Mapping):
             _check_features(argument, value, names, numeric)
-    positions: dict[int, list[int]] = {column: [] for column in range(len(names))}
-    for position, feature in enumerate(encoder.features):
-        positions[feature.column].append(position)
+    column_of = np.array([feature.column for feature in encoder.features], dtype=np.int64)
     scales = []
     for column, name in enumerate(names):
-        places = np.array(positions[column], dtype=np.int64)
+        places = np.flatnonzero(column_of == column)
         if column in encoder.categorical:
-            categories = tuple(encoder.categories_of(column))
-            none = np.empty(0)
-            scales.append(Scale(name, places, np.nan, np.nan, none, none, tuple(map(str, categories)), categories))
+            known, none = tuple(encoder.categories_of(column)), np.empty(0)
+            scales.append(Scale(name, places, np.nan, np.nan, none, none, tuple(map(str, known)), known))
             continue
         low, high = encoder.range_of(column)
         if low > high:
@@ -342,35 +308,16 @@ def _read_terms(name: str, words: Any, n_levels: int) -> tuple[str, ...]:
     return chosen
 
 
-MAX_DISTANCES = 2**22  # how many distances are in memory at a time
-
-
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """The features and classes of the model that rules are made of. It does not keep the model itself.
-
-    Attributes
-    ----------
-    encoder : Encoder
-        From the user's units to the unit cube.
-    scales : tuple of Scale
-        One per feature.
-    classes : array
-        The classes, sorted.
-    n_members : int
-        Members of the ensemble; 1 for a single model.
-    reader : SampleReader
-        Checks samples as the model does.
-    uses_evidence : bool
-        Whether the model has evidence mapping, so that rules have evidence.
-    """
+    """The features and classes of the model that rules are made of. It does not keep the model itself."""
 
     encoder: Encoder
     scales: tuple[Scale, ...]
     classes: NDArray[Any]
     n_members: int
     reader: SampleReader
-    uses_evidence: bool
+    uses_evidence: bool  # then rules have evidence
 
     @property
     def noun(self) -> str:
@@ -415,26 +362,27 @@ class Domain:
     def boxes(self, rules: Sequence[Rule]) -> tuple[FloatArray, FloatArray]:
         """Return the region allowed by the conditions of each rule, as boxes in the unit cube."""
         shape = (len(rules), len(self.encoder.features))
-        lower, upper = np.full(shape, np.nan), np.full(shape, np.nan)
-        numeric = [(column, scale) for column, scale in enumerate(self.scales) if scale.categories is None]
-        for column, scale in numeric:
-            for row, rule in enumerate(rules):
-                condition = rule.conditions[column]
-                if not condition.full_range:
-                    lower[row, scale.positions] = condition.low_value
-                    upper[row, scale.positions] = condition.high_value
-        lower, upper = encode(self.encoder, lower)[0], encode(self.encoder, upper)[0]
-        lower[np.isnan(lower)], upper[np.isnan(upper)] = 0.0, 1.0
-        for column, scale in enumerate(self.scales):
+        units = np.full(shape, np.nan), np.full(shape, np.nan)
+        narrowed = [
+            (row, scale, condition)
+            for row, rule in enumerate(rules)
+            for scale, condition in zip(self.scales, rule.conditions, strict=True)
+            if not condition.full_range
+        ]
+        for row, scale, condition in narrowed:
             if scale.categories is None:
-                continue
-            for row, rule in enumerate(rules):
-                condition = rule.conditions[column]
-                if not condition.full_range:
-                    allowed = condition.categories or ()
-                    inside = np.array([category in allowed for category in scale.categories], dtype=np.float64)
-                    upper[row, scale.positions] = inside
-                    lower[row, scale.positions] = inside if len(allowed) == 1 else 0.0
+                units[0][row, scale.positions], units[1][row, scale.positions] = (
+                    condition.low_value,
+                    condition.high_value,
+                )
+        lower, upper = (encode(self.encoder, side)[0] for side in units)
+        lower[np.isnan(lower)], upper[np.isnan(upper)] = 0.0, 1.0
+        for row, scale, condition in narrowed:
+            if scale.categories is not None:
+                allowed = condition.categories or ()
+                inside = np.array([category in allowed for category in scale.categories], dtype=np.float64)
+                upper[row, scale.positions] = inside
+                lower[row, scale.positions] = inside if len(allowed) == 1 else 0.0
         return lower, upper
 
     def nearest(self, rules: Sequence[Rule], coded: FloatArray) -> IntArray:
@@ -449,10 +397,6 @@ class Domain:
 def precedence(rules: Sequence[Rule]) -> IntArray:
     """Return the indices of rules in the order that decides ties: by falling confidence factor, then the first."""
     return np.argsort([-rule.confidence_factor for rule in rules], kind="stable")
-
-
-ANY = "any"
-NUMBER = "No."
 
 
 def level_text(condition: RuleCondition) -> str:
@@ -492,12 +436,12 @@ def _share(value: float) -> str:
 
 def value_cells(rule: Rule) -> dict[str, float | None]:
     """Return the ends of the ranges of a rule, in the user's units, by column; None where it has no condition."""
-    cells: dict[str, float | None] = {}
-    for condition in rule.conditions:
-        if condition.categories is None:
-            for side, value in (("from", condition.low_value), ("to", condition.high_value)):
-                cells[f"{condition.feature} {side}"] = None if condition.full_range else value
-    return cells
+    return {
+        f"{condition.feature} {side}": None if condition.full_range else value
+        for condition in rule.conditions
+        if condition.categories is None
+        for side, value in (("from", condition.low_value), ("to", condition.high_value))
+    }
 
 
 def rule_text(number: int, rule: Rule, domain: Domain, *, is_rest: bool) -> str:
@@ -507,11 +451,8 @@ def rule_text(number: int, rule: Rule, domain: Domain, *, is_rest: bool) -> str:
         for condition, scale in zip(rule.conditions, domain.scales, strict=True)
         if not condition.full_range
     ]
-    others = [
-        f"{printable(label)} {_share(share)}"
-        for label, share in rule.confidences.items()
-        if share and label != rule.label
-    ]
+    shares = rule.confidences.items()
+    others = [f"{printable(label)} {_share(share)}" for label, share in shares if share and label != rule.label]
     remarks = [
         *([f"else {', '.join(others)}"] if others else []),
         f"support {count_text(rule.support)}, {count_text(rule.n_labelled)} of them labelled",
@@ -533,7 +474,7 @@ def _evidence(contributions: Mapping[Label, float]) -> str:
     return ", ".join(f"{printable(label)} {amount:+.3f}" for label, amount in highest_first)
 
 
-def columns(domain: Domain) -> list[str]:
+def table_head(domain: Domain) -> list[str]:
     """Return the head of the rule table; a feature called like another column has "feature " before its name."""
     classes = domain.classes.tolist()
     own = [
@@ -547,17 +488,16 @@ def columns(domain: Domain) -> list[str]:
     ]
     names = [scale.feature for scale in domain.scales]
     taken = {NUMBER, *own, *names}
-    features = []
-    for name in names:
+    for place, name in enumerate(names):
         if name in (NUMBER, *own):
             while name in taken:
                 name = f"feature {name}"
             taken.add(name)
-        features.append(name)
-    return [*features, *own]
+            names[place] = name
+    return [*names, *own]
 
 
-def row(rule: Rule, domain: Domain) -> list[Any]:
+def table_row(rule: Rule, domain: Domain) -> list[Any]:
     """Return one row of the rule table; NaN as the evidence of a box without a weight."""
     evidence = rule.evidence or dict.fromkeys(rule.counts, nan)
     return [
@@ -572,37 +512,20 @@ def row(rule: Rule, domain: Domain) -> list[Any]:
     ]
 
 
-def _cells(rule: Rule, domain: Domain) -> list[str]:
+def text_row(rule: Rule, domain: Domain) -> list[str]:
     """Return one row of the rule table as text; empty where a value is NaN."""
-    return [_cell(value) for value in row(rule, domain)]
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return "" if isnan(value) else _share(value)
-    return str(value)
-
-
-def rules_markdown(rules: Sequence[Rule], numbers: Sequence[int], domain: Domain) -> str:
-    """Return the rule table in Markdown."""
-    body = [[str(number), *_cells(rule, domain)] for number, rule in zip(numbers, rules, strict=True)]
-    return markdown_table([NUMBER, *columns(domain)], body, plain=True) + "\n"
-
-
-def rules_html(rules: Sequence[Rule], numbers: Sequence[int], domain: Domain, caption: str) -> str:
-    """Return the rule table in HTML; a cell shows its terms and range while the mouse pointer is over it."""
-    body = [[str(number), *_html_cells(rule, domain)] for number, rule in zip(numbers, rules, strict=True)]
-    return html_table([NUMBER, *columns(domain)], body, caption=caption, css_class="sslart-rules", row_headers=True)
-
-
-def _html_cells(rule: Rule, domain: Domain) -> list[str | Cell]:
-    titles = [
-        "" if condition.full_range else condition_text(condition, scale)
-        for condition, scale in zip(rule.conditions, domain.scales, strict=True)
+    return [
+        str(value) if not isinstance(value, float) else "" if isnan(value) else _share(value)
+        for value in table_row(rule, domain)
     ]
-    texts = _cells(rule, domain)
-    of_features = [Cell(text, title=title) for text, title in zip(texts, titles, strict=False)]
-    return [*of_features, *texts[len(titles) :]]
+
+
+def with_titles(row: Sequence[str], rule: Rule, domain: Domain) -> list[str | Cell]:
+    """Return a row of the rule table, number first, whose cells have the condition in words as their title."""
+    cells: list[str | Cell] = list(row)
+    for place, (condition, scale) in enumerate(zip(rule.conditions, domain.scales, strict=True), start=1):
+        cells[place] = Cell(row[place], title="" if condition.full_range else condition_text(condition, scale))
+    return cells
 
 
 def rule_values(rule: Rule) -> dict[str, Any]:

@@ -6,22 +6,27 @@ import keyword
 import re
 import unicodedata
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import chain, count
-from math import floor, isnan, log10
+from math import floor, isnan, log10, nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sslart._data.encoder import Category
 from sslart._data.labels import Label
-from sslart._utils.arrays import BoolArray
+from sslart._data.samples import Table
+from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.intervals import wilson
-from sslart._utils.text import DateName, DatePart, Day, category_text, html_table, markdown_table, plural, printable
+from sslart._utils.text import DateName, DatePart, Day, category_text, plural, printable
 
-Category = str | bool | int | float
+MAX_DIGITS = 20  # of a decimal that separates two values
+NO_PREDICTION = "no prediction"
+HEAD = ("No.", "class", "conditions", "covers", "agrees with the model", "right, of labelled")
+RESULTS = ("class", "rule")
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ class Share:
     @property
     def value(self) -> float:
         """The share; NaN where there is nothing to count."""
-        return self.count / self.total if self.total else float("nan")
+        return self.count / self.total if self.total else nan
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -142,31 +147,25 @@ class ModelRule:
     @property
     def agreement(self) -> float:
         """Share of the samples that the rule covers for which the model predicts its class; NaN without a sample."""
-        return self.n_agreeing / self.n_covered if self.n_covered else float("nan")
+        return self.n_agreeing / self.n_covered if self.n_covered else nan
 
 
-def share_text(value: float) -> str:
-    """Return a share in per cent, never rounded to 0 or 100 if it is neither.
-
-    Examples
-    --------
-    >>> from sslart.rules._model_rules import share_text
-    >>> share_text(0.5), share_text(0.9996), share_text(1.0), share_text(float("nan"))
-    ('50 %', '99.9 %', '100 %', 'unknown')
-    """
-    if isnan(value):
-        return "unknown"
-    if value in (0.0, 1.0):
-        return f"{100 * value:.0f} %"
-    digits = 0 if 0.1 <= value <= 0.9 else 1
-    return f"{min(max(100 * value, 0.1), 99.9):.{digits}f} %"
-
-
-MAX_DIGITS = 20
+def first_met(antecedents: Sequence[Sequence[ModelCondition]], names: Sequence[str], table: Table) -> IntArray:
+    """Return the place of the one antecedent that each sample meets; the last one is for the rest."""
+    places = np.full(len(table), len(antecedents) - 1)
+    for place, conditions in enumerate(antecedents[:-1]):
+        met = np.ones(len(table), dtype=bool)
+        for condition in conditions:
+            column = names.index(condition.feature)
+            met &= condition.holds_for(table.categories.get(column, table.values[:, column]))
+        places[met] = place
+    return places
 
 
 def short_decimal(low: float, high: float) -> float:
     """Return the number with the fewest decimals from `low` up to, but not including, `high`; then the most central.
+
+    So the number printed is the number compared with.
 
     Examples
     --------
@@ -197,25 +196,35 @@ def number_repr(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
-NO_PREDICTION = "no prediction"
-HEAD = ("No.", "class", "conditions", "covers", "agrees with the model", "right, of labelled")
+def share_text(value: float) -> str:
+    """Return a share in per cent, never rounded to 0 or 100 if it is neither.
+
+    Examples
+    --------
+    >>> from sslart.rules._model_rules import share_text
+    >>> share_text(0.5), share_text(0.9996), share_text(1.0), share_text(float("nan"))
+    ('50 %', '99.9 %', '100 %', 'unknown')
+    """
+    if isnan(value):
+        return "unknown"
+    if value in (0.0, 1.0):
+        return f"{100 * value:.0f} %"
+    digits = 0 if 0.1 <= value <= 0.9 else 1
+    return f"{min(max(100 * value, 0.1), 99.9):.{digits}f} %"
 
 
 def condition_text(condition: ModelCondition) -> str:
     """Return a condition in words: "2.5 < width ≤ 4", "colour is red or blue", "age ≤ 30 or missing"."""
-    name = printable(condition.feature)
+    name, low, high = printable(condition.feature), condition.low, condition.high
     if condition.only_missing:
         return f"{name} is missing"
-    if condition.categories is not None:
+    if condition.categories:
         named = " or ".join(map(category_text, condition.categories))
-        text = f"{name} is {'not ' if condition.negated else ''}{named}" if named else f"{name} is known"
-    elif condition.low is None and condition.high is None:
-        text = f"{name} is known"
-    elif condition.high is None:
-        text = f"{name} > {_limit(condition, condition.low or 0.0)}"
+        text = f"{name} is {'not ' if condition.negated else ''}{named}"
+    elif high is not None:
+        text = f"{'' if low is None else f'{_limit(condition, low)} < '}{name} ≤ {_limit(condition, high)}"
     else:
-        low = "" if condition.low is None else f"{_limit(condition, condition.low)} < "
-        text = f"{low}{name} ≤ {_limit(condition, condition.high)}"
+        text = f"{name} is known" if low is None else f"{name} > {_limit(condition, low)}"
     return f"{text} or missing" if condition.missing else text
 
 
@@ -249,53 +258,40 @@ def covers_text(rule: ModelRule, n_samples: int, *, about: bool) -> str:
     return f"{'about ' if about else ''}{rule.n_covered} of {n_samples} samples ({share_text(rule.coverage)})"
 
 
-def agrees_text(rule: ModelRule) -> str:
-    """Return a text on how often the model predicts the class of the rule."""
-    return (
-        "unknown" if isnan(rule.agreement) else f"{rule.n_agreeing} of {rule.n_covered} ({share_text(rule.agreement)})"
-    )
+def _agrees_text(rule: ModelRule) -> str:
+    if not rule.n_covered:
+        return "unknown"
+    return f"{rule.n_agreeing} of {rule.n_covered} ({share_text(rule.agreement)})"
 
 
 def rule_text(rule: ModelRule, n_samples: int, *, alone: bool, about: bool) -> str:
     """Return the text of a rule, with its coverage and accuracy."""
     conditions = conditions_text(rule, alone=alone)
-    sentence = f"if {conditions}, then" if rule.conditions else f"{conditions}"
-    lines = [
-        f"Rule {rule.number}: {sentence} {label_text(rule)}",
-        f"   covers {covers_text(rule, n_samples, about=about)}; the model agrees: {agrees_text(rule)}",
-    ]
+    sentence = f"if {conditions}, then" if rule.conditions else conditions
+    right = f"labelled samples: {rule.right.total}"
     if rule.label is not None:
-        lines.append(f"   right on labelled samples: {right_text(rule.right)}")
-    else:
-        lines.append(f"   labelled samples: {rule.right.total}")
-    return "\n".join(lines)
+        right = f"right on labelled samples: {right_text(rule.right)}"
+    return (
+        f"Rule {rule.number}: {sentence} {label_text(rule)}\n"
+        f"   covers {covers_text(rule, n_samples, about=about)}; the model agrees: {_agrees_text(rule)}\n"
+        f"   {right}"
+    )
 
 
-def cells(rule: ModelRule, n_samples: int, *, alone: bool, about: bool) -> list[str]:
-    """Return one row of the table."""
+def rule_cells(rule: ModelRule, n_samples: int, *, alone: bool, about: bool) -> list[str]:
+    """Return one row of the table below `HEAD`."""
     return [
         str(rule.number),
         label_text(rule),
         conditions_text(rule, alone=alone),
         covers_text(rule, n_samples, about=about),
-        agrees_text(rule),
-        right_text(rule.right) if rule.label is not None else f"{plural(rule.right.total, 'label')}",
+        _agrees_text(rule),
+        plural(rule.right.total, "label") if rule.label is None else right_text(rule.right),
     ]
-
-
-def markdown(rows: Sequence[Sequence[str]], caption: str) -> str:
-    """Return the table in Markdown, its caption above it."""
-    return f"{caption}\n\n{markdown_table(HEAD, rows, plain=True)}\n"
-
-
-def html(rows: Sequence[Sequence[str]], caption: str) -> str:
-    """Return the table in HTML."""
-    return html_table(HEAD, rows, caption=caption, css_class="sslart-rules", row_headers=True)
 
 
 def rule_values(rule: ModelRule) -> dict[str, Any]:
     """Return a rule as plain values that JSON can hold."""
-    low, high = rule.right.interval
     return {
         "number": rule.number,
         "label": rule.label,
@@ -304,10 +300,10 @@ def rule_values(rule: ModelRule) -> dict[str, Any]:
         "n_covered": rule.n_covered,
         "coverage": rule.coverage,
         "n_agreeing": rule.n_agreeing,
-        "agreement": None if isnan(rule.agreement) else rule.agreement,
+        "agreement": rule.agreement if rule.n_covered else None,
         "n_labelled": rule.right.total,
         "n_right": rule.right.count,
-        "right_interval": [low, high],
+        "right_interval": list(rule.right.interval),
     }
 
 
@@ -320,14 +316,8 @@ def _condition_values(condition: ModelCondition) -> dict[str, Any]:
     return {**values, "missing": condition.missing, "only_missing": condition.only_missing}
 
 
-def bounds(conditions: Sequence[ModelCondition], every: Sequence[ModelCondition]) -> dict[str, Any]:
-    """Return the conditions of a rule as cells by column, with None in the columns that only other rules need."""
-    columns = dict.fromkeys(name for condition in every for name in _bounds(condition))
-    own = {name: value for condition in conditions for name, value in _bounds(condition).items()}
-    return {name: own.get(name) for name in columns}
-
-
-def _bounds(condition: ModelCondition) -> dict[str, Any]:
+def bounds(condition: ModelCondition) -> dict[str, Any]:
+    """Return a condition as cells of a table, by the name of their column."""
     name = condition.feature
     missing = {f"{name} missing": "only" if condition.only_missing else "yes"} if condition.missing else {}
     if condition.categories is not None:
@@ -338,21 +328,19 @@ def _bounds(condition: ModelCondition) -> dict[str, Any]:
     return {**given, **missing} or {f"{name} missing": "no"}
 
 
-RESULTS = ("class", "rule")
-
-
-def sql(rules: Sequence[ModelRule], result: str) -> str:
-    """Return the rules as ``CASE WHEN ... END``."""
+def sql_code(rules: Sequence[ModelRule], result: str) -> str:
+    """Return the rules as an SQL expression, ``CASE WHEN ... END``."""
     _refuse_dates(rules, "SQL")
     _check_sql_texts(rules, result)
     *others, default = rules
+    otherwise = _sql_literal(_result(default, result))
     if not others:
-        return _sql_literal(_result(default, result))
+        return otherwise
     lines = [
         f"  WHEN {' AND '.join(map(_sql_condition, rule.conditions))} THEN {_sql_literal(_result(rule, result))}"
         for rule in others
     ]
-    return "\n".join(["CASE", *lines, f"  ELSE {_sql_literal(_result(default, result))}", "END"])
+    return "\n".join(["CASE", *lines, f"  ELSE {otherwise}", "END"])
 
 
 def _refuse_dates(rules: Sequence[ModelRule], language: str) -> None:
@@ -395,10 +383,8 @@ def _sql_condition(condition: ModelCondition) -> str:
         named = ", ".join(map(_sql_literal, condition.categories))
         text = f"{name} {'NOT IN' if condition.negated else 'IN'} ({named})"
     else:
-        limits = [
-            *([] if condition.low is None else [f"{name} > {number_repr(condition.low)}"]),
-            *([] if condition.high is None else [f"{name} <= {number_repr(condition.high)}"]),
-        ]
+        sides = ((">", condition.low), ("<=", condition.high))
+        limits = [f"{name} {sign} {number_repr(limit)}" for sign, limit in sides if limit is not None]
         text = " AND ".join(limits) or f"{name} IS NOT NULL"
     return f"({name} IS NULL OR ({text}))" if condition.missing else text
 
@@ -407,15 +393,15 @@ def _sql_literal(value: Any) -> str:
     if value is None:
         return "NULL"
     if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
+        return str(value).upper()
     if isinstance(value, str):
         quoted = value.replace("'", "''")
         return f"'{quoted}'"
     return str(value) if isinstance(value, int) else number_repr(value)
 
 
-def python(rules: Sequence[ModelRule], name: str, result: str) -> str:
-    """Return the rules as the source of a function of one sample."""
+def python_code(rules: Sequence[ModelRule], name: str, result: str) -> str:
+    """Return the rules as the source of a function of one sample, which needs nothing but Python."""
     _refuse_dates(rules, "Python")
     *others, default = rules
     what = "number of the rule for" if result == "rule" else "class of"
@@ -440,18 +426,15 @@ def python(rules: Sequence[ModelRule], name: str, result: str) -> str:
     return "\n".join([*lines, f"    return {_result(default, result)!r}", ""])
 
 
-def _variables(features: Iterable[str]) -> dict[str, str]:
+def _variables(features: Iterable[str]) -> Mapping[str, str]:
     """Return a name for each feature that Python takes as a variable, each different."""
     variables: dict[str, str] = {}
     for place, feature in enumerate(features):
         plain = re.sub(r"\W+", "_", unicodedata.normalize("NFKC", feature)).strip("_")  # as Python reads names
         others = (f"x{place}_{number}" for number in count())
         taken = {"sample", *variables.values()}
-        variables[feature] = next(
-            name
-            for name in chain([plain, f"x{place}_{plain}".rstrip("_"), f"x{place}"], others)
-            if is_name(name) and name not in taken
-        )
+        candidates = chain([plain, f"x{place}_{plain}".rstrip("_"), f"x{place}"], others)
+        variables[feature] = next(name for name in candidates if is_name(name) and name not in taken)
     return variables
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, overload
+from dataclasses import dataclass
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,28 +15,71 @@ from sslart._data.samples import SampleReader, Table
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import IntArray
 from sslart._utils.optional import optional
-from sslart._utils.text import csv_text, json_text, plural
+from sslart._utils.text import Cell, csv_text, html_table, json_text, markdown_table, plural
 from sslart._utils.validation import check_number, check_option
-from sslart.rules import _model_rules as text
-from sslart.rules._box_rules import (
-    Domain,
-    Rule,
-    Scale,
-    columns,
-    known_names,
-    row,
-    rule_text,
-    rule_values,
-    rules_html,
-    rules_markdown,
-    scale_values,
-    value_cells,
-)
-from sslart.rules._model_rules import ModelRule, share_text
+from sslart.rules import _box_rules as of_boxes
+from sslart.rules import _model_rules as of_model
+from sslart.rules._box_rules import Domain, Rule, Scale, known_names
+from sslart.rules._model_rules import RESULTS, ModelRule, share_text
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RuleSet(Sequence[Rule]):
+class _Rules(Sequence[R]):
+    """Rules of either kind: a sequence, and its exports."""
+
+    rules: tuple[R, ...]
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __iter__(self) -> Iterator[R]:
+        return iter(self.rules)
+
+    @abstractmethod
+    def to_frame(self) -> Any: ...
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]: ...
+    @abstractmethod
+    def to_html(self) -> str: ...
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_csv(self, *, keep_formulas: bool = False) -> str:
+        """Return the table of `to_frame` as CSV.
+
+        Of rules of boxes, the values behind the levels follow: "<feature> from" and "<feature> to" for each numeric
+        feature, in the user's units; empty where a rule has no condition.
+
+        Parameters
+        ----------
+        keep_formulas : bool, default=False
+            Whether names and cells that a spreadsheet would compute, such as ``=1+1``, stay as they are. If not, an
+            apostrophe comes before them, which makes them text.
+        """
+        return csv_text(self._csv_frame(), keep_formulas=keep_formulas)
+
+    def _csv_frame(self) -> Any:
+        return self.to_frame()
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Return `to_dict` as JSON; classes that are keys become strings there.
+
+        Parameters
+        ----------
+        indent : int, default=None
+            Width of an indentation; None: all in one line.
+        """
+        return json_text(self.to_dict(), indent)
+
+
+def _html(head: Sequence[str], rows: Sequence[Sequence[str | Cell]], caption: str) -> str:
+    return html_table(head, rows, caption=caption, css_class="sslart-rules", row_headers=True)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleSet(_Rules[Rule]):
     """The rules of boxes, the best first, to read, filter, export and predict with.
 
     Made by `rules_of` with ``kind="boxes"``, not by hand. Immutable; slices and filters are rule sets again. A rule of
@@ -43,6 +87,7 @@ class RuleSet(Sequence[Rule]):
 
     Attributes
     ----------
+    rules : tuple of Rule
     dropped : tuple of str
         What simplification merged and left out, in the order in which it did so.
 
@@ -68,7 +113,6 @@ class RuleSet(Sequence[Rule]):
     array(['setosa', 'virginica'], dtype='<U10')
     """
 
-    _rules: tuple[Rule, ...]
     _domain: Domain
     dropped: tuple[str, ...] = ()
     _numbers: tuple[int, ...] | None = None
@@ -85,26 +129,18 @@ class RuleSet(Sequence[Rule]):
             return tuple(rule.nodes[0] for rule in self)
         return tuple(range(1, len(self) + 1)) if self._numbers is None else self._numbers
 
-    def __len__(self) -> int:
-        return len(self._rules)
-
-    def __iter__(self) -> Iterator[Rule]:
-        return iter(self._rules)
-
     @overload
     def __getitem__(self, place: int) -> Rule: ...
     @overload
     def __getitem__(self, place: slice) -> RuleSet: ...
     def __getitem__(self, place: int | slice) -> Rule | RuleSet:
         if isinstance(place, slice):
-            return RuleSet(self._rules[place], self._domain, self.dropped, self.numbers[place])
-        return self._rules[place]
+            return RuleSet(self.rules[place], self._domain, self.dropped, self.numbers[place])
+        return self.rules[place]
 
     def __repr__(self) -> str:
-        return (
-            f"RuleSet of {plural(len(self), 'rule')} for {len(self.classes)} classes over "
-            f"{len(self.feature_names)} features"
-        )
+        n_classes, n_features = len(self.classes), len(self.feature_names)
+        return f"RuleSet of {plural(len(self), 'rule')} for {n_classes} classes over {n_features} features"
 
     @property
     def noun(self) -> str:
@@ -187,7 +223,7 @@ class RuleSet(Sequence[Rule]):
         -------
         array of shape (n_samples,)
         """
-        if not self._rules:
+        if not self.rules:
             raise ValueError("There is no rule to predict with: lower min_confidence or min_support, or filter less.")
         indices = np.array([self.classes.index(rule.label) for rule in self])
         return np.asarray(self._domain.classes[indices[self._domain.nearest(self, self._domain.encode(X))]])
@@ -199,7 +235,7 @@ class RuleSet(Sequence[Rule]):
         several it is for the samples that lie in no other rule, and reads "Otherwise".
         """
         texts = (
-            rule_text(number, rule, self._domain, is_rest=len(self) > 1 and rule is self._rules[-1])
+            of_boxes.rule_text(number, rule, self._domain, is_rest=len(self) > 1 and rule is self.rules[-1])
             for number, rule in zip(self.numbers, self, strict=True)
         )
         return "\n\n".join(texts)
@@ -213,64 +249,50 @@ class RuleSet(Sequence[Rule]):
         evidence of its box for each class, NaN for a box without a weight. A feature called like one of these columns,
         such as "label", is called "feature label"; so it is in Markdown and HTML.
         """
+        cells = [of_boxes.table_row(rule, self._domain) for rule in self]
+        return self._frame(cells, of_boxes.table_head(self._domain))
+
+    def _csv_frame(self) -> Any:
+        return self.to_frame().join(self._frame([of_boxes.value_cells(rule) for rule in self], None))
+
+    def _frame(self, rows: list[Any], columns: list[str] | None) -> Any:
         pd = optional("pandas", "data")
-        index = pd.Index(self.numbers, name="No.", dtype="int64")
-        return pd.DataFrame([row(rule, self._domain) for rule in self], index=index, columns=columns(self._domain))
-
-    def to_csv(self, *, keep_formulas: bool = False) -> str:
-        """Return the table of `to_frame` as CSV, followed by the values behind the levels.
-
-        These are "<feature> from" and "<feature> to" for each numeric feature, in the user's units; empty where a rule
-        has no condition.
-
-        Parameters
-        ----------
-        keep_formulas : bool, default=False
-            Whether names and cells that a spreadsheet would compute, such as ``=1+1``, stay as they are. If not, an
-            apostrophe comes before them, which makes them text.
-        """
-        return csv_text(self.to_frame().join(self._value_frame()), keep_formulas=keep_formulas)
-
-    def _value_frame(self) -> Any:
-        pd = optional("pandas", "data")
-        index = pd.Index(self.numbers, name="No.", dtype="int64")
-        return pd.DataFrame([value_cells(rule) for rule in self], index=index)
+        return pd.DataFrame(rows, pd.Index(self.numbers, name=of_boxes.NUMBER, dtype="int64"), columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values: classes, features with their terms and cut points, rules, `dropped`."""
+        pairs = zip(self.numbers, self, strict=True)
         return {
             "kind": "boxes",
             "classes": list(self.classes),
             "n_members": self._domain.n_members,
-            "features": [scale_values(scale) for scale in self.scales],
-            "rules": [{"number": number, **rule_values(rule)} for number, rule in zip(self.numbers, self, strict=True)],
+            "features": [of_boxes.scale_values(scale) for scale in self.scales],
+            "rules": [{"number": number, **of_boxes.rule_values(rule)} for number, rule in pairs],
             "dropped": list(self.dropped),
         }
 
-    def to_json(self, indent: int | None = None) -> str:
-        """Return `to_dict` as JSON; classes that are keys become strings there.
-
-        Parameters
-        ----------
-        indent : int, default=None
-            Width of an indentation; None: all in one line.
-        """
-        return json_text(self.to_dict(), indent)
-
     def to_markdown(self) -> str:
         """Return the table of `to_frame` in Markdown."""
-        return rules_markdown(self, self.numbers, self._domain)
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
+        return markdown_table(*self._table(), plain=True) + "\n"
 
     def to_html(self) -> str:
         """Return the table of `to_frame` in HTML; a cell shows its terms and range under the mouse pointer."""
-        return rules_html(self, self.numbers, self._domain, repr(self))
+        head, rows = self._table()
+        return _html(
+            head, [of_boxes.with_titles(*one, self._domain) for one in zip(rows, self, strict=True)], repr(self)
+        )
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        """Return head and rows of the table as text."""
+        rows = [
+            [str(number), *of_boxes.text_row(rule, self._domain)]
+            for number, rule in zip(self.numbers, self, strict=True)
+        ]
+        return [of_boxes.NUMBER, *of_boxes.table_head(self._domain)], rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ModelRuleSet(Sequence[ModelRule]):
+class ModelRuleSet(_Rules[ModelRule]):
     """Few short rules that agree with a model: exclusive of each other, and a default rule for the rest.
 
     Made by `rules_of`, not by hand. Every sample meets exactly one rule: one that has conditions, or else the last,
@@ -317,19 +339,12 @@ class ModelRuleSet(Sequence[ModelRule]):
     array(['setosa', 'versicolor', 'virginica'], dtype='<U10')
     """
 
-    rules: tuple[ModelRule, ...]
     _classes: NDArray[Any]
     _names: list[str]
     n_samples: int
     from_boxes: bool
-    _model: Any = field(repr=False)
-    _reader: SampleReader = field(repr=False)
-
-    def __len__(self) -> int:
-        return len(self.rules)
-
-    def __iter__(self) -> Iterator[ModelRule]:
-        return iter(self.rules)
+    _model: Any
+    _reader: SampleReader
 
     @overload
     def __getitem__(self, place: int) -> ModelRule: ...
@@ -358,14 +373,7 @@ class ModelRuleSet(Sequence[ModelRule]):
 
     def apply_table(self, table: Table) -> IntArray:
         """Return the place of the rule that each sample of a table that has been read meets."""
-        places = np.full(len(table), len(self.rules) - 1)
-        for place, rule in enumerate(self.rules[:-1]):
-            met = np.ones(len(table), dtype=bool)
-            for condition in rule.conditions:
-                column = self._names.index(condition.feature)
-                met &= condition.holds_for(table.categories.get(column, table.values[:, column]))
-            places[met] = place
-        return places
+        return of_model.first_met([rule.conditions for rule in self], self._names, table)
 
     def apply(self, X: Any) -> IntArray:
         """Return the number of the rule that each sample meets.
@@ -431,23 +439,20 @@ class ModelRuleSet(Sequence[ModelRule]):
         return {"alone": len(self) == 1, "about": self.from_boxes}
 
     def _rows(self) -> list[list[str]]:
-        return [text.cells(rule, self.n_samples, **self._layout()) for rule in self]
+        return [of_model.rule_cells(rule, self.n_samples, **self._layout()) for rule in self]
 
     def to_text(self) -> str:
         """Return the rules as text, each with its coverage and accuracy."""
-        rules = [text.rule_text(rule, self.n_samples, **self._layout()) for rule in self]
+        rules = [of_model.rule_text(rule, self.n_samples, **self._layout()) for rule in self]
         return "\n\n".join([self.summary(), *rules])
 
     def to_markdown(self) -> str:
         """Return the rules as a table in Markdown."""
-        return text.markdown(self._rows(), self.summary())
+        return f"{self.summary()}\n\n{markdown_table(of_model.HEAD, self._rows(), plain=True)}\n"
 
     def to_html(self) -> str:
         """Return the rules as a table in HTML, without a page around it."""
-        return text.html(self._rows(), self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
+        return _html(of_model.HEAD, self._rows(), self.summary())
 
     def to_frame(self) -> Any:
         """Return the rules as a pandas DataFrame, a row per rule.
@@ -458,15 +463,16 @@ class ModelRuleSet(Sequence[ModelRule]):
         does. Cells are empty where a rule has no such condition.
         """
         pd = optional("pandas", "data")
-        frame = pd.DataFrame([self._values(rule) for rule in self], dtype=object)
+        every = dict.fromkeys(name for rule in self for one in rule.conditions for name in of_model.bounds(one))
+        frame = pd.DataFrame([self._values(rule) | every | _bounds(rule) for rule in self], dtype=object)
         return frame.where(frame.notna(), None).set_index("rule")
 
     def _values(self, rule: ModelRule) -> dict[str, Any]:
         low, high = rule.right.interval
-        values: dict[str, Any] = {
+        return {
             "rule": rule.number,
             "class": rule.label,
-            "conditions": text.conditions_text(rule, alone=len(self) == 1),
+            "conditions": of_model.conditions_text(rule, alone=len(self) == 1),
             "n_covered": rule.n_covered,
             "coverage": round(rule.coverage, 6),
             "n_agreeing": rule.n_agreeing,
@@ -476,18 +482,6 @@ class ModelRuleSet(Sequence[ModelRule]):
             "right_low": round(low, 6),
             "right_high": round(high, 6),
         }
-        return values | text.bounds(rule.conditions, [condition for one in self for condition in one.conditions])
-
-    def to_csv(self, *, keep_formulas: bool = False) -> str:
-        """Return the table of `to_frame` as CSV.
-
-        Parameters
-        ----------
-        keep_formulas : bool, default=False
-            Whether names and cells that a spreadsheet would compute, such as ``=1+1``, stay as they are. If not, an
-            apostrophe comes before them, which makes them text.
-        """
-        return csv_text(self.to_frame(), keep_formulas=keep_formulas)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule set as plain values: classes, features, samples, agreement, and rules."""
@@ -498,18 +492,8 @@ class ModelRuleSet(Sequence[ModelRule]):
             "n_samples": self.n_samples,
             "from_boxes": self.from_boxes,
             "agreement": self.agreement,
-            "rules": [text.rule_values(rule) for rule in self],
+            "rules": [of_model.rule_values(rule) for rule in self],
         }
-
-    def to_json(self, indent: int | None = None) -> str:
-        """Return `to_dict` as JSON.
-
-        Parameters
-        ----------
-        indent : int, default=None
-            Width of an indentation; None: all in one line.
-        """
-        return json_text(self.to_dict(), indent)
 
     def to_sql(self, result: str = "class") -> str:
         """Return the rules as an SQL expression, ``CASE WHEN ... END``, for a table with the features as columns.
@@ -523,7 +507,7 @@ class ModelRuleSet(Sequence[ModelRule]):
         result : {"class", "rule"}, default="class"
             What the expression gives: the class, or the number of the rule.
         """
-        return text.sql(self, check_option("to_sql", "result", result, text.RESULTS))
+        return of_model.sql_code(self, check_option("to_sql", "result", result, RESULTS))
 
     def to_python(self, name: str = "predict", result: str = "class") -> str:
         """Return the rules as the source of a Python function that takes one sample and needs no package.
@@ -535,6 +519,10 @@ class ModelRuleSet(Sequence[ModelRule]):
         result : {"class", "rule"}, default="class"
             What the function returns: the class, or the number of the rule.
         """
-        if not text.is_name(name):
+        if not of_model.is_name(name):
             raise ValueError(f"name of to_python must be the name of a function, such as 'predict', got {name!r}.")
-        return text.python(self, name, check_option("to_python", "result", result, text.RESULTS))
+        return of_model.python_code(self, name, check_option("to_python", "result", result, RESULTS))
+
+
+def _bounds(rule: ModelRule) -> dict[str, Any]:
+    return {name: value for condition in rule.conditions for name, value in of_model.bounds(condition).items()}

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sslart._data.encoder import Category
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart.rules._model_rules import Category, ModelCondition, short_decimal
+from sslart.rules._model_rules import ModelCondition, short_decimal
 
 MAX_CUTS = 64
 FEW_NAMES = 3  # so many categories are always listed by name, never as "none of the others"
+MAX_NAMED = 6  # categories on the smaller side of a split
+MIN_DIFFERENCE = 1e-9  # of gains and errors: smaller ones are rounding
+MIN_LEAF = 1.0  # weight of the samples in a leaf
+MAX_SWEEPS = 8  # of refinement
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
     """One feature in bins: ranges between cuts, or categories; missing values have the last bin.
 
-    Attributes
-    ----------
-    feature : str
-    cuts : array
-        Short decimals, increasing; empty for categories.
-    categories : tuple or None
-    has_missing : bool
-        Whether a value is missing in one of the samples.
+    Cuts are short decimals, increasing. `has_missing`: a value is missing in one of the samples.
     """
 
     feature: str
@@ -49,15 +48,18 @@ class Column:
         place, missing = {category: index for index, category in enumerate(self.categories)}, self.n_bins - 1
         return np.array([place.get(value, missing) for value in values], dtype=np.int64)
 
+    def occurring(self, bins: BoolArray) -> BoolArray:
+        """Return a mask of bins without that of missing values if none is missing."""
+        return bins if self.has_missing else bins[:-1]
+
     def condition(self, allowed: BoolArray) -> ModelCondition | None:
         """Return the condition that a set of bins stands for; None if every bin that occurs is allowed."""
-        known, missing = allowed[:-1], bool(allowed[-1]) and self.has_missing
-        if known.all() and (missing or not self.has_missing):
+        if self.occurring(allowed).all():
             return None
+        known, missing = allowed[:-1], bool(allowed[-1]) and self.has_missing
         if not known.any():
-            return ModelCondition(
-                self.feature, categories=None if self.categories is None else (), missing=True, only_missing=True
-            )
+            categories = None if self.categories is None else ()
+            return ModelCondition(self.feature, categories=categories, missing=True, only_missing=True)
         if self.categories is None:
             first, last = np.flatnonzero(known)[[0, -1]].tolist()
             low = None if first == 0 else float(self.cuts[first - 1])
@@ -68,23 +70,14 @@ class Column:
         return ModelCondition(self.feature, categories=named, negated=negated, missing=missing)
 
 
-def columns_of(table: Table, names: Sequence[str], known_categories: dict[int, list[Category]]) -> list[Column]:
-    """Return the columns of a table, with cuts between its values.
-
-    Parameters
-    ----------
-    table : Table
-    names : sequence of str
-    known_categories : dict from column to list
-        The categories that the model knows; those of the table come after them.
-    """
+def columns_of(table: Table, names: Sequence[str], known: Mapping[int, Sequence[Category]]) -> list[Column]:
+    """Return the columns of a table: categories known to the model and then others, or cuts between the values."""
     columns = []
     for place, name in enumerate(names):
-        if place in known_categories:
+        if place in known:
             values = table.categories.get(place, np.full(len(table), None, dtype=object))
-            found = dict.fromkeys([*known_categories[place], *(value for value in values if value is not None)])
-            has_missing = any(value is None for value in values)
-            columns.append(Column(name, np.empty(0), tuple(found), has_missing))
+            found = dict.fromkeys([*known[place], *(value for value in values if value is not None)])
+            columns.append(Column(name, np.empty(0), tuple(found), any(value is None for value in values)))
         else:
             numbers = table.values[:, place]
             columns.append(Column(name, _cuts(numbers), None, bool(np.isnan(numbers).any())))
@@ -95,8 +88,6 @@ def _cuts(values: FloatArray) -> FloatArray:
     """Return short decimals that separate values: all distinct ones if they are few, else about equal shares."""
     values = np.sort(values[~np.isnan(values)])
     distinct = np.unique(values)
-    if len(distinct) < 2:
-        return np.empty(0)
     if len(distinct) <= MAX_CUTS + 1:
         return np.array([short_decimal(low, high) for low, high in pairwise(distinct.tolist())])
     ranks = (np.arange(1, MAX_CUTS + 1) / (MAX_CUTS + 1)) * (len(values) - 1)
@@ -108,46 +99,29 @@ def _cuts(values: FloatArray) -> FloatArray:
     return np.array(sorted(found))
 
 
-MAX_NAMED = 6  # categories on the smaller side of a split
-MIN_GAIN = 1e-9
-
-
 class Split(NamedTuple):
-    """A split of a column: a mask of the bins that go left."""
+    """A split of a column by a mask of the bins that go left, and its gain."""
 
+    gain: float
     column: int
     left: BoolArray
 
 
-class Gain(NamedTuple):
-    """Gain of the best split; the split is None if nothing is gained."""
-
-    amount: float
-    split: Split | None
-
-
-NO_GAIN = Gain(0.0, None)
+NO_SPLIT = Split(0.0, -1, np.empty(0, dtype=bool))
 
 
 class Grid:
     """Samples in bins, their weights, and the outcome that the model predicts for each.
 
-    Parameters
-    ----------
-    columns : sequence of Column
-    table : Table
-    outcomes : array of length n_samples
-        Index of what the model predicts: a class, or after the last class that it abstains.
-    n_outcomes : int
-    weights : array of length n_samples
+    Outcomes are indices of classes; that after the last class stands for abstention.
     """
 
     def __init__(
         self, columns: Sequence[Column], table: Table, outcomes: IntArray, n_outcomes: int, weights: FloatArray
     ) -> None:
         self.columns, self.outcomes, self.n_outcomes, self.weights = columns, outcomes, n_outcomes, weights
-        names = [table.categories.get(place, table.values[:, place]) for place in range(len(columns))]
-        self.bins = np.column_stack([column.bins(values) for column, values in zip(columns, names, strict=True)])
+        values = [table.categories.get(place, table.values[:, place]) for place in range(len(columns))]
+        self.bins = np.column_stack([column.bins(own) for column, own in zip(columns, values, strict=True)])
         sizes = np.array([column.n_bins for column in columns])
         self.starts = np.concatenate([[0], np.cumsum(sizes)])
         self.flat = self.bins + self.starts[:-1]
@@ -155,12 +129,9 @@ class Grid:
         self.is_category = np.array([column.categories is not None for column in columns])
         self.has_missing = np.array([column.has_missing for column in columns])
         self.missing = self.starts[1:] - 1
-        may_cut = ~self.is_category[self.column_of]
-        may_cut[self.missing] = False
-        may_cut[self.missing - 1] = False  # nothing known lies above the last bin
-        for column in np.flatnonzero(self.has_missing & ~self.is_category):
-            may_cut[self.missing[column] - 1] = True  # but missing values do
-        self.may_cut: BoolArray = may_cut
+        self.may_cut: BoolArray = ~self.is_category[self.column_of]
+        self.may_cut[self.missing] = False
+        self.may_cut[self.missing - 1] = self.has_missing & ~self.is_category  # above the last bin nothing else lies
 
     def __len__(self) -> int:
         return len(self.outcomes)
@@ -173,90 +144,38 @@ class Grid:
         """Tell which samples go left."""
         return np.asarray(split.left[self.bins[rows, split.column]])
 
-    def best_split(self, rows: IntArray, allowed: BoolArray, min_weight: float, weights: FloatArray) -> Gain:
-        """Return the split of some samples that gains most information about the outcome.
-
-        Parameters
-        ----------
-        rows : array of int
-        allowed : array of length n_columns
-            The columns that may be split.
-        min_weight : float
-            What each side must have at least.
-        weights : array of length n_samples
-        """
-        by_bin = self._by_outcome(rows, weights)
+    def best_split(self, rows: IntArray, allowed: BoolArray, weights: FloatArray) -> Split:
+        """Return the split of some samples that gains most information about the outcome, in the allowed columns."""
+        flat = self.flat[rows] * self.n_outcomes + self.outcomes[rows, None]
+        size = int(self.starts[-1]) * self.n_outcomes
+        counted = np.bincount(flat.ravel(), np.repeat(weights[rows], len(self.columns)), size)
+        by_bin: FloatArray = np.asarray(counted.reshape(-1, self.n_outcomes), dtype=np.float64)
         total = by_bin[: self.starts[1]].sum(axis=0)
-        base = float(_information(total))
         cumulated = np.cumsum(by_bin, axis=0)
         before = np.vstack([np.zeros(self.n_outcomes), cumulated])[self.starts[:-1]]
         left = np.maximum(cumulated - before[self.column_of], 0.0)
         cuts = np.flatnonzero(self.may_cut & allowed[self.column_of])
-        best = NO_GAIN
-        missing = by_bin[self.missing]
+        best = NO_SPLIT
         for with_missing in (False, True):
             places = cuts[self.has_missing[self.column_of[cuts]]] if with_missing else cuts
-            side = left[places] + (missing[self.column_of[places]] if with_missing else 0.0)
-            amounts = self._gains(base, side, total, min_weight)
-            if len(places) and amounts.max() > best.amount + MIN_GAIN:
-                place = int(places[amounts.argmax()])
-                best = Gain(float(amounts.max()), self._cut(place, with_missing))
+            side = left[places] + (by_bin[self.missing][self.column_of[places]] if with_missing else 0.0)
+            gains = _gains(side, total)
+            if len(places) and gains.max() > best.gain + MIN_DIFFERENCE:
+                best = self._cut(int(places[gains.argmax()]), with_missing, float(gains.max()))
         for column in np.flatnonzero(self.is_category & allowed).tolist():
-            best = max(best, self._best_categories(column, by_bin, base, total, min_weight), key=_amount)
+            own = by_bin[self.starts[column] : self.starts[column + 1]]
+            best = max(best, _best_categories(column, own, total), key=attrgetter("gain"))
         return best
 
-    def _by_outcome(self, rows: IntArray, weights: FloatArray) -> FloatArray:
-        flat = self.flat[rows] * self.n_outcomes + self.outcomes[rows, None]
-        of_value = np.repeat(weights[rows], len(self.columns))
-        size = int(self.starts[-1]) * self.n_outcomes
-        by_bin = np.bincount(flat.ravel(), of_value, size).reshape(-1, self.n_outcomes)
-        return np.asarray(by_bin, dtype=np.float64)
-
-    @staticmethod
-    def _gains(base: float, left: FloatArray, total: FloatArray, min_weight: float) -> FloatArray:
-        right = np.maximum(total - left, 0.0)
-        enough = (left.sum(axis=1) >= min_weight) & (right.sum(axis=1) >= min_weight)
-        return np.where(enough, base - _information(left) - _information(right), 0.0)
-
-    def _cut(self, place: int, with_missing: bool) -> Split:
+    def _cut(self, place: int, with_missing: bool, gain: float) -> Split:
+        """Return the split after a bin, counted through all columns."""
         column = int(self.column_of[place])
         bins = np.arange(self.starts[column], self.starts[column + 1]) <= place
         bins[-1] = with_missing
-        return Split(column, bins)
+        return Split(gain, column, bins)
 
-    def _best_categories(
-        self, column: int, by_bin: FloatArray, base: float, total: FloatArray, min_weight: float
-    ) -> Gain:
-        """Return the best split of a column into two sets of categories, in the order of the share of an outcome."""
-        own = by_bin[self.starts[column] : self.starts[column + 1]]
-        weight = own.sum(axis=1)
-        present = np.flatnonzero(weight > 0)
-        best = NO_GAIN
-        if len(present) < 2:
-            return best
-        n_left = np.arange(1, len(present))
-        few = np.minimum(n_left, len(present) - n_left) <= MAX_NAMED
-        outcomes = np.flatnonzero(total > 0) if (total > 0).sum() > 2 else np.flatnonzero(total > 0)[:1]
-        for outcome in outcomes:
-            order = present[np.argsort(-own[present, outcome] / weight[present], kind="stable")]
-            amounts = self._gains(base, np.cumsum(own[order], axis=0)[:-1], total, min_weight) * few
-            most = int(amounts.argmax())
-            if amounts[most] > best.amount + MIN_GAIN:
-                bins = np.zeros(len(own), dtype=bool)
-                bins[order[: most + 1]] = True
-                best = Gain(float(amounts[most]), Split(column, bins))
-        return best
-
-    def best_assignment(self, rows: IntArray, worth: FloatArray, allowed: BoolArray) -> Gain:
-        """Return the split for which the samples that go left are worth most.
-
-        Parameters
-        ----------
-        rows : array of int
-        worth : array of the same length
-            What each is worth on the left; negative where it belongs to the right.
-        allowed : array of length n_columns
-        """
+    def best_assignment(self, rows: IntArray, worth: FloatArray, allowed: BoolArray) -> Split:
+        """Return the split for which the samples that go left are worth most; worth is negative to the right."""
         of_value = np.repeat(worth, len(self.columns))
         by_bin = np.bincount(self.flat[rows].ravel(), of_value, minlength=int(self.starts[-1]))
         cumulated = np.concatenate([[0.0], np.cumsum(by_bin)])
@@ -264,23 +183,50 @@ class Grid:
         missing = by_bin[self.missing]
         known = cumulated[self.missing] - cumulated[self.starts[:-1]]
         cuts = np.flatnonzero(self.may_cut & allowed[self.column_of])
-        best = Gain(-np.inf, None)
+        best = NO_SPLIT._replace(gain=-np.inf)
         for turned in (False, True):
             own = self.column_of[cuts]
-            amounts = (known[own] - left[cuts] if turned else left[cuts]) + np.maximum(missing[own], 0.0)
-            if len(cuts) and amounts.max() > best.amount:
-                place = int(cuts[amounts.argmax()])
-                split = self._cut(place, with_missing=False)
-                bins = ~split.left if turned else split.left
-                bins[-1] = missing[split.column] > 0
-                best = Gain(float(amounts.max()), Split(split.column, bins))
+            gains = (known[own] - left[cuts] if turned else left[cuts]) + np.maximum(missing[own], 0.0)
+            if len(cuts) and gains.max() > best.gain:
+                best = self._cut(int(cuts[gains.argmax()]), False, float(gains.max()))
+                bins = ~best.left if turned else best.left
+                bins[-1] = missing[best.column] > 0
+                best = best._replace(left=bins)
         for column in np.flatnonzero(self.is_category & allowed).tolist():
             worth_of_bins = by_bin[self.starts[column] : self.starts[column + 1]]
             bins = worth_of_bins > 0
-            amount = float(worth_of_bins[bins].sum())
-            if amount > best.amount and min(bins.sum(), (~bins).sum()) <= MAX_NAMED:
-                best = Gain(amount, Split(column, bins))
+            gain = float(worth_of_bins[bins].sum())
+            if gain > best.gain and min(bins.sum(), (~bins).sum()) <= MAX_NAMED:
+                best = Split(gain, column, bins)
         return best
+
+
+def _best_categories(column: int, by_bin: FloatArray, total: FloatArray) -> Split:
+    """Return the best split of a column into two sets of categories, in the order of the share of an outcome."""
+    weight = by_bin.sum(axis=1)
+    present = np.flatnonzero(weight > 0)
+    best = NO_SPLIT
+    if len(present) < 2:
+        return best
+    n_left = np.arange(1, len(present))
+    few = np.minimum(n_left, len(present) - n_left) <= MAX_NAMED
+    outcomes = np.flatnonzero(total > 0)
+    for outcome in outcomes if len(outcomes) > 2 else outcomes[:1]:  # of two, both have the same order
+        order = present[np.argsort(-by_bin[present, outcome] / weight[present], kind="stable")]
+        gains = _gains(np.cumsum(by_bin[order], axis=0)[:-1], total) * few
+        most = int(gains.argmax())
+        if gains[most] > best.gain + MIN_DIFFERENCE:
+            bins = np.zeros(len(by_bin), dtype=bool)
+            bins[order[: most + 1]] = True
+            best = Split(float(gains[most]), column, bins)
+    return best
+
+
+def _gains(left: FloatArray, total: FloatArray) -> FloatArray:
+    """Return the information gained by splits, given the outcomes at the left; 0 where a side has too few samples."""
+    right = np.maximum(total - left, 0.0)
+    enough = (left.sum(axis=1) >= MIN_LEAF) & (right.sum(axis=1) >= MIN_LEAF)
+    return np.where(enough, float(_information(total)) - _information(left) - _information(right), 0.0)
 
 
 def _information(weights: FloatArray) -> FloatArray:
@@ -293,32 +239,18 @@ def _x_log_x(values: FloatArray) -> FloatArray:
     return values * np.log(np.where(values > 0, values, 1.0))
 
 
-def _amount(gain: Gain) -> float:
-    return gain.amount
-
-
 @dataclass(eq=False)
 class Node:
-    """A node of the tree; a leaf until it has a split.
+    """A node of the tree with the samples that reach it; a leaf, with an outcome, until it has a split.
 
-    Attributes
-    ----------
-    rows : array of int
-        The samples that reach it.
-    split : Split or None
-    children : tuple of two nodes, or None
-        Where the samples go, left first.
-    outcome : int
-        What a leaf predicts.
-    gain : Gain or None
-        The best split of a leaf, once it is known.
+    `best` is the best split of a leaf, once it is known.
     """
 
     rows: IntArray
     split: Split | None = None
-    children: tuple[Node, Node] | None = None
+    children: tuple[Node, ...] = ()
     outcome: int = 0
-    gain: Gain | None = None
+    best: Split | None = None
 
     def cut(self, split: Split, grid: Grid) -> None:
         """Split a leaf into two leaves."""
@@ -327,33 +259,35 @@ class Node:
 
     def close(self, outcome: int) -> None:
         """Turn a node into a leaf."""
-        self.split, self.children, self.outcome, self.gain = None, None, outcome, None
+        self.split, self.children, self.outcome, self.best = None, (), outcome, None
 
     def refill(self, rows: IntArray, grid: Grid) -> None:
         """Redistribute samples from this node down to the leaves."""
-        self.rows, self.gain = rows, None
-        if self.split is not None and self.children is not None:
+        self.rows, self.best = rows, None
+        if self.split is not None:
             left = grid.left(self.split, rows)
-            for child, own in zip(self.children, (rows[left], rows[~left]), strict=True):
-                child.refill(own, grid)
+            for child, own in zip(self.children, (left, ~left), strict=True):
+                child.refill(rows[own], grid)
 
     def predict(self, grid: Grid, rows: IntArray) -> IntArray:
         """Return the outcome of the leaf that each sample reaches."""
-        if self.split is None or self.children is None:
-            return np.full(len(rows), self.outcome)
-        left = grid.left(self.split, rows)
-        outcomes = np.empty(len(rows), dtype=np.int64)
-        outcomes[left] = self.children[0].predict(grid, rows[left])
-        outcomes[~left] = self.children[1].predict(grid, rows[~left])
+        outcomes = np.full(len(rows), self.outcome)
+        if self.split is not None:
+            left = grid.left(self.split, rows)
+            for child, own in zip(self.children, (left, ~left), strict=True):
+                outcomes[own] = child.predict(grid, rows[own])
         return outcomes
 
-    def leaves(self, features: frozenset[int] = frozenset()) -> Iterator[tuple[Node, frozenset[int]]]:
-        """Yield the leaves from left to right, each with the features on its path below this node."""
-        if self.split is None or self.children is None:
-            yield self, features
-        else:
+    def walk(self, above: frozenset[int] = frozenset()) -> Iterator[tuple[Node, frozenset[int]]]:
+        """Yield this node and all below it, parents first and left to right, each with the features on its path."""
+        yield self, above
+        if self.split is not None:
             for child in self.children:
-                yield from child.leaves(features | {self.split.column})
+                yield from child.walk(above | {self.split.column})
+
+    def leaves(self, above: frozenset[int] = frozenset()) -> list[tuple[Node, frozenset[int]]]:
+        """Return the leaves, each with the features on its path."""
+        return [(node, features) for node, features in self.walk(above) if node.split is None]
 
     def fidelity(self, grid: Grid) -> float:
         """Return the fidelity: the weighted share of samples on which the tree agrees with the model."""
@@ -361,59 +295,33 @@ class Node:
         return float(np.average(self.predict(grid, every) == grid.outcomes, weights=grid.weights))
 
 
-@dataclass(frozen=True)
-class Growth:
-    """Limits and procedure of growing a tree.
+def grow(
+    root: Node, grid: Grid, weights: FloatArray, candidates: BoolArray, max_leaves: int, max_features: int
+) -> None:
+    """Split the leaf that gains most, again and again; a path has a limited number of the candidate features.
 
-    Attributes
-    ----------
-    max_leaves : int
-    max_features : int
-        How many features a path may have.
-    min_weight : float
-        What a leaf must have at least.
+    `weights` take the place of those of the grid.
     """
-
-    max_leaves: int
-    max_features: int
-    min_weight: float
-
-    def grow(self, root: Node, grid: Grid, weights: FloatArray, candidates: BoolArray) -> None:
-        """Split the leaf that gains most, again and again.
-
-        Parameters
-        ----------
-        root : Node
-        grid : Grid
-        weights : array of length n_samples
-            Take the place of those of the grid.
-        candidates : array of length n_columns
-            The features that take part.
-        """
-        leaves = list(root.leaves())
-        while len(leaves) < self.max_leaves:
-            for leaf, features in leaves:
-                if leaf.gain is None:
-                    allowed = candidates & within(features, self.max_features, len(candidates))
-                    leaf.gain = grid.best_split(leaf.rows, allowed, self.min_weight, weights)
-            gains = [0.0 if leaf.gain is None else leaf.gain.amount for leaf, _ in leaves]
-            place = int(np.argmax(gains))
-            leaf, features = leaves[place]
-            if leaf.gain is None or leaf.gain.split is None:
-                return
-            split = leaf.gain.split
-            leaf.cut(split, grid)
-            leaves[place : place + 1] = [(child, features | {split.column}) for child in leaf.children or ()]
+    leaves = root.leaves()
+    while len(leaves) < max_leaves:
+        for leaf, features in leaves:
+            if leaf.best is None:
+                allowed = candidates & _within(features, max_features, len(candidates))
+                leaf.best = grid.best_split(leaf.rows, allowed, weights)
+        splits = [leaf.best or NO_SPLIT for leaf, _ in leaves]
+        place = int(np.argmax([split.gain for split in splits]))
+        (leaf, features), split = leaves[place], splits[place]
+        if split is NO_SPLIT:
+            return
+        leaf.cut(split, grid)
+        leaves[place : place + 1] = [(child, features | {split.column}) for child in leaf.children]
 
 
-def within(features: frozenset[int], most: int, n_columns: int) -> BoolArray:
+def _within(features: frozenset[int], most: int, n_columns: int) -> BoolArray:
     """Tell which features may follow on a path: all while there is room, then only those it has already."""
     allowed = np.full(n_columns, len(features) < most)
     allowed[list(features)] = True
     return allowed
-
-
-MIN_DIFFERENCE = 1e-9
 
 
 class _Costs(NamedTuple):
@@ -421,17 +329,16 @@ class _Costs(NamedTuple):
 
     errors: FloatArray
     rules_left: IntArray
-    children: tuple[_Costs, _Costs] | None
+    children: tuple[_Costs, ...]
 
 
 def prune(root: Node, grid: Grid, max_rules: int, price: float) -> int:
     """Prune a tree in place to at most `max_rules` leaves of non-default outcomes; return the default outcome.
 
-    The part that is kept has the fewest errors of all parts of the tree with as many rules, for the best choice of the
-    default. A further rule must save errors of at least its price, by weight.
+    Leaves of the default outcome need no rule. The part that is kept has the fewest errors of all parts of the tree
+    with as many rules, for the best choice of the default. A further rule must save errors of at least its price.
     """
-    totals: dict[int, FloatArray] = {}
-    _add_totals(root, grid, totals)
+    totals = {id(node): grid.totals(node.rows) for node, _ in root.walk()}
     prices = price * np.arange(max_rules + 1)
     choices = []
     for outcome in np.flatnonzero(totals[id(root)]).tolist():
@@ -439,14 +346,8 @@ def prune(root: Node, grid: Grid, max_rules: int, price: float) -> int:
         n_rules = int((costs.errors + prices).argmin())
         choices.append((costs.errors[n_rules] + prices[n_rules], outcome, n_rules, costs))
     _, default, n_rules, best = min(choices, key=lambda choice: choice[:2])
-    _cut(root, best, n_rules, default, totals)
+    _keep(root, best, n_rules, default, totals)
     return default
-
-
-def _add_totals(node: Node, grid: Grid, totals: dict[int, FloatArray]) -> None:
-    totals[id(node)] = grid.totals(node.rows)
-    for child in node.children or ():
-        _add_totals(child, grid, totals)
 
 
 def _costs(node: Node, default: int, max_rules: int, totals: dict[int, FloatArray]) -> _Costs:
@@ -454,61 +355,49 @@ def _costs(node: Node, default: int, max_rules: int, totals: dict[int, FloatArra
     errors = np.full(max_rules + 1, weights.sum() - weights.max())
     errors[0] = weights.sum() - weights[default]
     rules_left = np.full(max_rules + 1, -1)
-    if node.children is None:
-        return _Costs(errors, rules_left, None)
-    left, right = (_costs(child, default, max_rules, totals) for child in node.children)
-    for n_rules in range(max_rules + 1):
-        both = left.errors[: n_rules + 1] + right.errors[n_rules::-1]
+    children = tuple(_costs(child, default, max_rules, totals) for child in node.children)
+    for n_rules in range(max_rules + 1 if children else 0):
+        both = children[0].errors[: n_rules + 1] + children[1].errors[n_rules::-1]
         place = int(both.argmin())
         if both[place] < errors[n_rules] - MIN_DIFFERENCE:
             errors[n_rules], rules_left[n_rules] = both[place], place
-    return _Costs(errors, rules_left, (left, right))
+    return _Costs(errors, rules_left, children)
 
 
-def _cut(node: Node, costs: _Costs, n_rules: int, default: int, totals: dict[int, FloatArray]) -> None:
+def _keep(node: Node, costs: _Costs, n_rules: int, default: int, totals: dict[int, FloatArray]) -> None:
+    """Keep the best part of a tree with a number of rules."""
     n_left = int(costs.rules_left[n_rules])
-    if n_left < 0 or costs.children is None or node.children is None:
+    if n_left < 0:
         weights = totals[id(node)]
         is_default = n_rules == 0 or weights[default] >= weights.max() - MIN_DIFFERENCE
         node.close(default if is_default else int(weights.argmax()))
         return
     for child, own, rules in zip(node.children, costs.children, (n_left, n_rules - n_left), strict=True):
-        _cut(child, own, rules, default, totals)
-
-
-MAX_SWEEPS = 8
-MIN_DIFFERENCE = 1e-9
+        _keep(child, own, rules, default, totals)
 
 
 def refine(root: Node, grid: Grid, default: int, max_features: int) -> None:
     """Improve splits and outcomes of a tree in place, as long as it agrees with the model more often.
 
-    The number of leaves with an outcome other than the default does not rise, nor does the number of features on the
-    path to one of them rise above `max_features`.
+    Each split is chosen anew for the leaves that it leads to: tree alternating optimisation (M. A. Carreira-Perpinan
+    and P. Tavallali, Alternating optimization of decision trees, NeurIPS 2018). The number of leaves with an outcome
+    other than the default does not rise, nor the number of features on the path to one of them above `max_features`.
     """
     for _ in range(MAX_SWEEPS):
         changed = False
-        for node, above in reversed(_inner_nodes(root)):
+        for node, above in reversed(list(root.walk())):
             changed |= _choose_split(node, above, grid, default, max_features)
         for leaf, _ in root.leaves():
             if leaf.outcome != default and len(leaf.rows):
                 leaf.outcome = int(grid.totals(leaf.rows).argmax())
-        _collapse(root, grid)
+        _collapse(root)
         if not changed:
             return
 
 
-def _inner_nodes(node: Node, above: frozenset[int] = frozenset()) -> list[tuple[Node, frozenset[int]]]:
-    """Return the inner nodes, parents first, each with the features on the path to it."""
-    if node.split is None or node.children is None:
-        return []
-    below = above | {node.split.column}
-    return [(node, above), *(one for child in node.children for one in _inner_nodes(child, below))]
-
-
 def _choose_split(node: Node, above: frozenset[int], grid: Grid, default: int, max_features: int) -> bool:
     """Choose the best split of a node for its present subtrees; return True if it changed."""
-    if node.split is None or node.children is None or not len(node.rows):
+    if node.split is None or not len(node.rows):
         return False
     truth, weights = grid.outcomes[node.rows], grid.weights[node.rows]
     right_if_left, right_if_right = (child.predict(grid, node.rows) == truth for child in node.children)
@@ -521,24 +410,24 @@ def _choose_split(node: Node, above: frozenset[int], grid: Grid, default: int, m
     for child in node.children:
         for leaf, features in child.leaves(above):
             if leaf.outcome != default:
-                allowed &= within(features, max_features, len(grid.columns))
-    gain = grid.best_assignment(node.rows[matters], worth[matters], allowed)
-    if gain.split is None or gain.amount <= present + MIN_DIFFERENCE * (1 + abs(present)):
+                allowed &= _within(features, max_features, len(grid.columns))
+    split = grid.best_assignment(node.rows[matters], worth[matters], allowed)
+    if split.gain <= present + MIN_DIFFERENCE * (1 + abs(present)):
         return False
-    node.split = gain.split
+    node.split = split
     node.refill(node.rows, grid)
     return True
 
 
-def _collapse(node: Node, grid: Grid) -> None:
+def _collapse(node: Node) -> None:
     """Remove splits that send no sample to one side, or whose leaves have the same outcome."""
-    if node.children is None:
+    if node.split is None:
         return
     for child in node.children:
-        _collapse(child, grid)
+        _collapse(child)
     left, right = node.children
     if not len(left.rows) or not len(right.rows):
         kept = right if len(right.rows) else left
         node.split, node.children, node.outcome = kept.split, kept.children, kept.outcome
-    elif left.children is None and right.children is None and left.outcome == right.outcome:
+    elif left.split is None and right.split is None and left.outcome == right.outcome:
         node.close(left.outcome)

@@ -13,6 +13,10 @@ from typing import Any
 from sslart._utils.notes import is_collected, note
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName"}
+logger = logging.getLogger("sslart.server")
+_lock = threading.Lock()
+_n_services = 0
+_before: list[Any] = []  # the filters, and what shows warnings, without a service
 
 
 class JsonLines(logging.Formatter):
@@ -40,13 +44,6 @@ def start_logging() -> None:
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(level)
-
-
-logger = logging.getLogger("sslart.server")
-
-_lock = threading.Lock()
-_n_services = 0
-_before: list[Any] = []  # the filters, and what shows warnings, without a service
 
 
 def take_warnings() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 import socket
@@ -13,52 +14,130 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Self
 
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
 from sslart._utils.optional import optional
 from sslart.server._logging import start_logging
-from sslart.server._memory import given_back
-from sslart.server._protocol import BoundedProtocol
-from sslart.server.api._access import Access
 from sslart.server.api._app import LOOPBACK, create_app
+from sslart.server.api._middleware import Access
 from sslart.server.models._registry import Registry
 from sslart.server.models._settings import Limits
 from sslart.server.store import Store
 from sslart.server.store._store import tokens
 
 SECONDS_TO_STOP = 20
+SECONDS_BETWEEN_LOOKS = 0.005
 SWITCH_SECONDS = 0.0005  # how long a thread may keep others from the interpreter: predictions are short
 MAX_CONNECTIONS = 1000
+MAX_HEAD_BYTES = 2**19  # of the first line and all headers; what is read at once comes on top
+SECONDS_FOR_HEAD = 30.0
 
 logger = logging.getLogger("sslart.server")
 
 
+class BoundedProtocol(HttpToolsProtocol):
+    """A connection with limits on the size of a request head, and on the time to receive it.
+
+    The server itself would keep a head of any length in memory, and wait for the rest of it for ever: before a token is
+    looked at.
+    """
+
+    _timer: asyncio.TimerHandle | None = None
+    _n_bytes = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first head."""
+        super().connection_made(transport)
+        self._begin()
+
+    def on_message_begin(self) -> None:
+        """Begin with a new head."""
+        super().on_message_begin()
+        self._begin()
+
+    def on_headers_complete(self) -> None:
+        """Stop the timer of the head; the body has the limits of its path."""
+        self._end()
+        super().on_headers_complete()
+
+    def data_received(self, data: bytes) -> None:
+        """Read some bytes, and refuse a head that is too long."""
+        super().data_received(data)
+        if self._timer is not None:
+            self._n_bytes += len(data)
+            if self._n_bytes > MAX_HEAD_BYTES:
+                self._refuse(b"431 Request Header Fields Too Large", b"The headers are too long.")
+
+    def send_400_response(self, msg: str) -> None:
+        """Reject an unparsable request with a JSON error instead of the plain text of the server."""
+        self._refuse(b"400 Bad Request", b"The request cannot be read as HTTP, or its path is too long.")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._end()
+        super().connection_lost(exc)
+
+    def _begin(self) -> None:
+        self._end()
+        self._n_bytes = 0
+        self._timer = self.loop.call_later(SECONDS_FOR_HEAD, self._refuse_slow)
+
+    def _end(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _refuse_slow(self) -> None:
+        if self._n_bytes:
+            self._refuse(b"408 Request Timeout", b"The headers came too slowly.")
+        else:
+            self.transport.close()
+
+    def _refuse(self, status: bytes, text: bytes) -> None:
+        self._end()
+        if not self.transport.is_closing():
+            content = b'{"error": "' + text + b'"}'
+            head = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close" % len(content)
+            self.transport.write(b"HTTP/1.1 " + status + b"\r\n" + head + b"\r\n\r\n" + content)
+            self.transport.close()
+
+
+def _web_server(app: Any, registry: Registry, **options: Any) -> Any:
+    """Return a web server for an application; event streams end when a signal stops it."""
+    uvicorn = optional("uvicorn", "serve")
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http=BoundedProtocol,
+            log_config=None,
+            access_log=False,
+            ws="none",
+            lifespan="on",
+            timeout_graceful_shutdown=SECONDS_TO_STOP,
+            **options,
+        )
+    )
+    stop = server.handle_exit
+
+    def handle_exit(number: int, frame: FrameType | None) -> None:
+        registry.events.end()  # else the server would wait for subscribers
+        stop(number, frame)
+
+    server.handle_exit = handle_exit
+    return server
+
+
 @dataclass(frozen=True)
 class Options:
-    """Options of the service process.
-
-    Attributes
-    ----------
-    folder : Path
-        Where its store is.
-    host, port : str and int
-        Where it listens; port 0 takes any that is free.
-    allow_hosts : tuple of str
-        Further names by which it may be called.
-    tls_cert, tls_key : Path or None
-        Files with the certificate and the key.
-    behind_proxy : bool
-        Whether a proxy before the service does TLS.
-    log_all : bool
-        Whether every request is logged.
-    limits : Limits
-    """
+    """Options of the service process, as `sslart serve` has them."""
 
     folder: Path
     host: str = "127.0.0.1"
-    port: int = 8707
-    allow_hosts: tuple[str, ...] = ()
+    port: int = 8707  # 0 takes any that is free
+    allow_hosts: tuple[str, ...] = ()  # further names by which it may be called
     tls_cert: Path | None = None
     tls_key: Path | None = None
-    behind_proxy: bool = False
+    behind_proxy: bool = False  # a proxy before the service does TLS
     log_all: bool = False
     limits: Limits = field(default_factory=Limits)
 
@@ -74,17 +153,11 @@ def is_loopback(host: str) -> bool:
 
 
 def run(options: Options, told: Callable[[str], None] = print, pages: Callable[[Access], Any] | None = None) -> None:
-    """Serve until a signal arrives.
+    """Serve until a signal arrives; `told` gets the address where the service listens.
 
-    Parameters
-    ----------
-    options : Options
-    told : callable
-        Gets the address where the service listens.
-    pages : callable, default=None
-        Returns an ASGI application with pages for browsers, which answers below /studio/; a token is then needed.
+    `pages` returns an ASGI application with pages for browsers, which answers below /studio/; a token is then needed.
     """
-    uvicorn = optional("uvicorn", "serve")
+    optional("uvicorn", "serve")
     _check_safe(options)
     start_logging()
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -103,38 +176,26 @@ def run(options: Options, told: Callable[[str], None] = print, pages: Callable[[
             f"{options.folder} --add-token NAME --scope admin makes one."
         )
     hosts = (*LOOPBACK, options.host, *options.allow_hosts)
-    hub = Registry(store, options.limits)
-    app = create_app(hub, hosts=hosts, needs_token=beyond or pages is not None, log_all=options.log_all, pages=pages)
+    registry = Registry(store, options.limits)
+    app = create_app(
+        registry, hosts=hosts, needs_token=beyond or pages is not None, log_all=options.log_all, pages=pages
+    )
     if store.why_not_writable is not None:
         logger.error(store.why_not_writable)
     scheme = "http" if options.tls_cert is None else "https"
     host = f"[{options.host}]" if ":" in options.host else options.host
     told(f"{scheme}://{host}:{listening.getsockname()[1]}")
-    config = uvicorn.Config(
+    server = _web_server(
         app,
-        http=BoundedProtocol,
-        log_config=None,
-        access_log=False,
+        registry,
         server_header=False,
-        ws="none",
-        lifespan="on",
         proxy_headers=options.behind_proxy,
         limit_concurrency=MAX_CONNECTIONS,
         timeout_keep_alive=30,
-        timeout_graceful_shutdown=SECONDS_TO_STOP,
         ssl_certfile=None if options.tls_cert is None else str(options.tls_cert),
         ssl_keyfile=None if options.tls_key is None else str(options.tls_key),
     )
-    server = uvicorn.Server(config)
-    stop = server.handle_exit
-
-    def handle_exit(number: int, frame: FrameType | None) -> None:
-        hub.events.end()  # else the server would wait for those who listen
-        stop(number, frame)
-
-    server.handle_exit = handle_exit
-    with given_back():
-        server.run(sockets=[listening])
+    server.run(sockets=[listening])
 
 
 def _check_safe(options: Options) -> None:
@@ -151,8 +212,7 @@ def _check_safe(options: Options) -> None:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family)
+    found = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((host, port))
@@ -161,9 +221,6 @@ def _listening(host: str, port: int) -> socket.socket:
         raise ValueError(f"{host}:{port} cannot be used ({error.strerror}): give another --port.") from error
     found.listen()  # who comes before all is started waits
     return found
-
-
-SECONDS_BETWEEN_LOOKS = 0.005
 
 
 class Service:
@@ -175,20 +232,10 @@ class Service:
         Where it listens.
     """
 
-    def __init__(self, hub: Registry, app: Any, port: int) -> None:
-        uvicorn = optional("uvicorn", "serve")
-        self._hub, self._listening = hub, socket.create_server(("127.0.0.1", port))
+    def __init__(self, registry: Registry, app: Any, port: int) -> None:
+        self._registry, self._listening = registry, socket.create_server(("127.0.0.1", port))
         self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
-        config = uvicorn.Config(
-            app,
-            http=BoundedProtocol,
-            log_config=None,
-            access_log=False,
-            ws="none",
-            lifespan="on",
-            timeout_graceful_shutdown=SECONDS_TO_STOP,
-        )
-        self._server = uvicorn.Server(config)
+        self._server = _web_server(app, registry)
         run = {"sockets": [self._listening]}
         self._thread = threading.Thread(target=self._server.run, kwargs=run, name="serve", daemon=True)
         self._thread.start()
@@ -206,7 +253,7 @@ class Service:
 
     def stop(self) -> None:
         """Finish pending requests, save the learnt state, and stop the service."""
-        self._hub.events.end()  # else the server would wait for those who listen
+        self._registry.events.end()  # else the server would wait for subscribers
         self._server.should_exit = True
         self._thread.join()
         self._listening.close()
@@ -255,10 +302,10 @@ def serve(
     ...     urllib.request.urlopen(f"{service.url}/livez").read()
     b'{"live":true}'
     """
-    hub = Registry(Store(Path(folder)), limits)
-    app = create_app(hub, hosts=hosts, needs_token=needs_token, log_all=log_all, pages=pages)
+    registry = Registry(Store(Path(folder)), limits)
+    app = create_app(registry, hosts=hosts, needs_token=needs_token, log_all=log_all, pages=pages)
     try:
-        return Service(hub, app, port)
+        return Service(registry, app, port)
     except BaseException:
-        hub.store.close()
+        registry.store.close()
         raise

@@ -42,7 +42,8 @@ def verify(folder: Path) -> Iterator[Finding]:
         connection = _opened(path)
         check_protocol(connection, path)
         connection.execute("BEGIN")  # all of it at one moment
-        yield from _checked_file(connection)
+        problems = [text for (text,) in connection.execute("PRAGMA integrity_check(10)") if text != "ok"]
+        yield Finding("", not problems, "; ".join(problems) or "the file of SQLite is whole")
         for row in models(connection):
             yield from _checked_model(connection, row)
     except _damaged() as error:
@@ -66,21 +67,13 @@ def _opened(path: Path) -> Any:
     return connection
 
 
-def _checked_file(connection: Any) -> Iterator[Finding]:
-    problems = [text for (text,) in connection.execute("PRAGMA integrity_check(10)") if text != "ok"]
-    yield Finding("", not problems, "; ".join(problems) or "the file of SQLite is whole")
-
-
 def _checked_model(connection: Any, row: ModelRow) -> Iterator[Finding]:
     try:
         n_records = n_rows = 0
         after = row.compacted_through
         while some := records(connection, row.id, after, ROWS_AT_ONCE):
-            n_records, n_rows, after = (
-                n_records + len(some),
-                n_rows + sum(one.n_rows for one in some),
-                some[-1].sequence,
-            )
+            n_records, n_rows = n_records + len(some), n_rows + sum(one.n_rows for one in some)
+            after = some[-1].sequence
         if after != row.last_sequence:
             raise DamagedError(f"the journal ends at record {after}, and {row.last_sequence} were accepted")
         for upload in uploads(connection, row.id, row.last_sequence):

@@ -23,8 +23,8 @@ from starlette.routing import Route
 
 from sslart.client import Client, ServiceError
 from sslart.server._service import Options, run
-from sslart.server.api._access import Access
 from sslart.server.api._errors import ApiError
+from sslart.server.api._middleware import Access
 from sslart.server.models._settings import Limits
 
 MAX_TOKENS = 10  # of browsers: the oldest are revoked
@@ -33,46 +33,6 @@ USED = (
     "This address was used before, or is of an earlier start: start sslart studio again, and open the address that it "
     "prints."
 )
-
-
-class Sessions:
-    """The codes of one start of the studio, and the tokens of the browsers that have used one.
-
-    Parameters
-    ----------
-    access : Access
-        Of the service.
-    code : str
-        Opens the studio once.
-    """
-
-    def __init__(self, access: Access, code: str) -> None:
-        self._access, self._code, self._lock = access, code, threading.Lock()
-
-    def token(self, code: str, client: str) -> str:
-        """Return a new token for a code, which is then used up, or raise an ApiError."""
-        wait = self._access.failures.seconds_to_wait(client)
-        if wait:
-            raise ApiError(429, "Too many wrong codes: try again later.", {"retry-after": str(wait)})
-        with self._lock:
-            if not self._code or not hmac.compare_digest(code.encode(), self._code.encode()):
-                self._access.failures.add(client)
-                raise ApiError(401, USED)
-            self._code = ""
-            self._revoke_old()
-            return self._access.add(f"{PREFIX}{secrets.token_hex(4)}", "admin")
-
-    def _revoke_old(self) -> None:
-        own = [one for one in self._access.known() if one.name.startswith(PREFIX)]
-        for token in sorted(own, key=lambda one: one.created)[: max(0, len(own) - MAX_TOKENS + 1)]:
-            self._access.revoke(token.name)
-
-
-def new_code() -> str:
-    """Return a random code."""
-    return secrets.token_urlsafe(24)
-
-
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "worker-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -92,6 +52,38 @@ KINDS = {
     ".md": "text/plain; charset=utf-8",
 }
 START = "index.html"
+HOST = "127.0.0.1"
+PORT = 8708
+MAX_NAME = 60
+TABLE_TOKEN = f"{PREFIX}table"
+SECONDS_TO_START = 600.0
+
+
+class Sessions:
+    """The code that opens the studio once, and the tokens of the browsers that have used one."""
+
+    def __init__(self, access: Access, code: str) -> None:
+        self._access, self._code, self._lock = access, code, threading.Lock()
+
+    def token(self, code: str, client: str) -> str:
+        """Return a new token for a code, which is then used up, or raise an ApiError."""
+        wait = self._access.failures.seconds_to_wait(client)
+        if wait:
+            raise ApiError(429, "Too many wrong codes: try again later.", {"retry-after": str(wait)})
+        with self._lock:
+            if not self._code or not hmac.compare_digest(code.encode(), self._code.encode()):
+                self._access.failures.add(client)
+                raise ApiError(401, USED)
+            self._code = ""
+            own = [one for one in self._access.known() if one.name.startswith(PREFIX)]
+            for token in sorted(own, key=lambda one: one.created)[: max(0, len(own) - MAX_TOKENS + 1)]:
+                self._access.revoke(token.name)
+            return self._access.add(f"{PREFIX}{secrets.token_hex(4)}", "admin")
+
+
+def new_code() -> str:
+    """Return a random code."""
+    return secrets.token_urlsafe(24)
 
 
 class Page(NamedTuple):
@@ -103,13 +95,7 @@ class Page(NamedTuple):
 
 
 def pages(code: str) -> Callable[[Access], Any]:
-    """Return a factory of the studio application, given the tokens of the service.
-
-    Parameters
-    ----------
-    code : str
-        Opens the studio once.
-    """
+    """Return a factory of the studio application, given the tokens of the service; `code` opens it once."""
 
     def application(access: Access) -> Any:
         sessions, all_files = Sessions(access, code), _read(files("sslart.studio").joinpath("static"), "")
@@ -156,37 +142,15 @@ def _read(folder: Any, prefix: str) -> dict[str, Page]:
     return found
 
 
-HOST = "127.0.0.1"
-PORT = 8708
-MAX_NAME = 60
-TABLE_TOKEN = f"{PREFIX}table"
-SECONDS_TO_START = 600.0
-
-
 @dataclass(frozen=True)
 class Studio:
-    """Options of the studio.
+    """Options of the studio."""
 
-    Attributes
-    ----------
-    folder : Path
-        Where models, rows and labels are kept.
-    table : Path or None
-        A table to begin with.
-    label : str or None
-        Its column with the classes.
-    name : str or None
-        Of the model that the table makes; that of the file if not given.
-    port : int or None
-        Where the page is; None: 8708, or any that is free where that is not.
-    opens_browser : bool
-    """
-
-    folder: Path
-    table: Path | None = None
-    label: str | None = None
-    name: str | None = None
-    port: int | None = None
+    folder: Path  # where models, rows and labels are kept
+    table: Path | None = None  # to begin with
+    label: str | None = None  # its column with the classes
+    name: str | None = None  # of the model that the table makes; that of the file if not given
+    port: int | None = None  # None: 8708, or any that is free where that is not
     opens_browser: bool = True
 
 

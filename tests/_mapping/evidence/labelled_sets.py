@@ -7,7 +7,7 @@ import numpy as np
 from sslart._mapping.evidence.basis import Basis
 from sslart._mapping.evidence.design import BoxSet, DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import FAMILIES, family_of
-from sslart._mapping.evidence.readout import Readout, ReadoutBuilder
+from sslart._mapping.evidence.readout import Readout, SolutionBuilder
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 
 
@@ -63,10 +63,9 @@ def one_of_each(design: DesignMatrices) -> list[BasisSpec]:
 
 def readout_of(design: DesignMatrices, coefficients: list[tuple[BasisSpec, np.ndarray]]) -> Readout:
     """The readout of some bases, each with coefficients of the labelled samples."""
-    n_classes = coefficients[0][1].shape[1]
-    builder = ReadoutBuilder(n_classes)
+    labelled = design.labelled
+    builder = SolutionBuilder(labelled, design.scaler, np.arange(len(design.boxes.lower)))
     for spec, own in coefficients:
         basis = design.get_or_compute(spec, lambda spec=spec: basis_of(spec, design))
         builder.add(basis.terms(basis.weights(own)))
-    classes, nodes = design.labelled.classes, np.arange(len(design.boxes.lower))
-    return builder.readout(design.scaler, nodes, np.eye(n_classes)[classes], classes, np.ones(len(classes)))
+    return builder.solution((), labelled.targets).readout

@@ -12,7 +12,7 @@ from sslart._mapping.evidence.boxes import BOXES_PER_SUBSPACE, N_SUBSPACES, NEGL
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import LinearTerm, SplineTerm
 from sslart._mapping.evidence.graph import MAX_BOXES, GraphTerm
-from sslart._mapping.evidence.readout import ReadoutBuilder
+from sslart._mapping.evidence.readout import SolutionBuilder
 from sslart._mapping.evidence.settings import BasisSpec
 
 TOLERANCE = 1e-4  # relative to the largest score: boxes are scored in float32
@@ -91,9 +91,9 @@ def test_propagated_labels_are_read_as_the_boxes_hold_them() -> None:
     assert shares is not None
     assert fit is not None
     np.testing.assert_array_equal(fit.coefficients, shares)
-    builder = ReadoutBuilder(3)
+    builder = SolutionBuilder(labelled, design.scaler, np.arange(40))
     builder.add(basis.terms(shares))
-    readout = builder.readout(design.scaler, np.arange(40), labelled.targets, labelled.classes, labelled.groups.weights)
+    readout = builder.solution((), labelled.targets).readout
     np.testing.assert_allclose(readout.scores(labelled.samples), basis.matrix @ shares, atol=1e-12)
 
 

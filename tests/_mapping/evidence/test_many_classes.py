@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 import sslart
 from sslart import SSLART, WESSLART, AutoSSLART
+from sslart._mapping.evidence.basis import PrimalRidge
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
 from sslart._mapping.evidence.large_scale import left_out_rows, sample_of_classes
-from sslart._mapping.evidence.ridge import PrimalRidge
 from sslart._mapping.evidence.selection import choose_by_some
 from sslart._mapping.evidence.settings import NO_BLOCK, BasisSpec, FixedSettings
 from sslart._mapping.model_view import view_of

@@ -20,11 +20,11 @@ from fastapi.routing import APIRoute
 from service import Process, application, fit_flowers, flowers, rows_of
 
 from sslart.server._service import Options, run
-from sslart.server.api import _access
-from sslart.server.api._access import scope_of
+from sslart.server.api import _middleware
 from sslart.server.api._app import ROUTERS
-from sslart.server.api._gate import OPEN_PATHS
+from sslart.server.api._endpoint import scope_of
 from sslart.server.api._metrics import Metrics
+from sslart.server.api._middleware import OPEN_PATHS
 from sslart.server.store import Store
 from sslart.server.store._store import add_token
 
@@ -249,10 +249,10 @@ def test_wrong_tokens_are_soon_not_looked_at(tmp_path: Path) -> None:
         good = client.post("/v1/tokens", json={"name": "me", "scope": "admin"}).json()["token"]
         wrong = [{"authorization": one} for one in ("Bearer x", "Basic x", "Bearer", "x", "Bearer é".encode("latin-1"))]
         statuses = [client.get("/v1/models", headers=one).status_code for _ in range(2) for one in wrong]
-        assert statuses == [401] * _access.MAX_FAILURES
+        assert statuses == [401] * _middleware.MAX_FAILURES
         refused = client.get("/v1/models", headers={"authorization": f"Bearer {good}"})
         assert refused.status_code == 429
-        assert 0 < int(refused.headers["retry-after"]) <= _access.SECONDS_OF_FAILURES
+        assert 0 < int(refused.headers["retry-after"]) <= _middleware.SECONDS_OF_FAILURES
         assert client.get("/livez").status_code == 200
 
 

@@ -13,8 +13,7 @@ from fastapi import FastAPI
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from service import application, fit_flowers, flowers, rows_of
 
-from sslart.server.api._app import ROUTERS
-from sslart.server.api._openapi import described
+from sslart.server.api._app import ROUTERS, described
 
 BY_CHANCE = 1
 FEATURES = list(rows_of(flowers())[0])

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from service import application, fit_flowers, flowers, rows_of
 
-from sslart.server import _protocol
+from sslart.server import _service
 from sslart.server.models._settings import Limits
 
 ROW = rows_of(flowers())[0]
@@ -209,10 +209,10 @@ def test_a_head_that_can_be_read_in_two_ways_is_refused(client: httpx.Client, li
 
 
 def test_a_head_has_a_limit(client: httpx.Client) -> None:
-    many = [b"X: " + b"a" * 2**16 + b"\r\n"] * (4 * _protocol.MAX_HEAD_BYTES // 2**16)
+    many = [b"X: " + b"a" * 2**16 + b"\r\n"] * (4 * _service.MAX_HEAD_BYTES // 2**16)
     received = talk(client, head("/livez", method="GET")[:-2], *many)
     assert received.startswith((b"HTTP/1.1 431 ", b"reset"))
-    endless = talk(client, b"GET /livez?", *[b"a" * 2**16] * (4 * _protocol.MAX_HEAD_BYTES // 2**16))
+    endless = talk(client, b"GET /livez?", *[b"a" * 2**16] * (4 * _service.MAX_HEAD_BYTES // 2**16))
     assert endless.startswith((b"HTTP/1.1 431 ", b"HTTP/1.1 400", b"reset"))
     assert client.get("/livez").status_code == 200
 
@@ -224,7 +224,7 @@ def test_a_head_of_usual_length_is_read_however_it_is_cut(client: httpx.Client) 
 
 
 def test_a_head_that_does_not_come_is_not_waited_for(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_protocol, "SECONDS_FOR_HEAD", 0.3)
+    monkeypatch.setattr(_service, "SECONDS_FOR_HEAD", 0.3)
     assert talk(client, b"GET /livez HT").startswith(b"HTTP/1.1 408 ")
     url = urlsplit(str(client.base_url))
     with socket.create_connection((url.hostname, url.port), timeout=20) as silent:

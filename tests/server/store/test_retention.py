@@ -139,8 +139,8 @@ def test_a_row_that_is_labelled_while_its_record_goes_is_kept(tmp_path: Path) ->
             http.post(f"{MODEL}/snapshot")
     with Store(tmp_path) as store:
         found = RowFinder().find(store.reader(), 1, ModelSettings(label="kind"), [5])
-        assert store.submit(compact_some(1, KEPT)).result() > 0
-        store.submit(label(1, "", [(found[0], "high")])).result()
+        assert store.submit(lambda connection: compact_some(connection, 1, KEPT)).result() > 0
+        store.submit(lambda connection: label(connection, 1, "", [(found[0], "high")])).result()
     with application(tmp_path, limits=NO_SNAPSHOTS) as http:
         row = http.get(f"{MODEL}/rows/5").json()
         assert (row["cells"], row["label"]) == (found[0].cells, "high")

@@ -3,22 +3,20 @@
 Its modules are imported when the first model uses evidence, so that importing sslart stays quick.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sslart._utils.optional import lazy_names
 
 if TYPE_CHECKING:
     from sslart._mapping.evidence.families import FAMILY_NAMES
-    from sslart._mapping.evidence.label_reservoir import identities
     from sslart._mapping.evidence.mapping import EvidenceMapping
 
-__all__ = ["FAMILY_NAMES", "EvidenceMapping", "identities"]
+__all__ = ["FAMILY_NAMES", "EvidenceMapping"]
 
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "FAMILY_NAMES": "sslart._mapping.evidence.families",
-        "EvidenceMapping": "sslart._mapping.evidence.mapping",
-        "identities": "sslart._mapping.evidence.label_reservoir",
-    },
-)
+_MODULES = {"FAMILY_NAMES": "sslart._mapping.evidence.families", "EvidenceMapping": "sslart._mapping.evidence.mapping"}
+_imported = lazy_names(__name__, _MODULES)
+
+
+def __getattr__(name: str) -> Any:
+    globals()[name] = found = _imported(name)  # so that it is looked up once
+    return found

@@ -5,7 +5,7 @@ Three kinds: boxes over all features, over features weighted by their relevance,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -41,16 +41,9 @@ NEGLIGIBLE = 0.01  # change of a score: activations are at most 1, so boxes of s
 
 @dataclass(frozen=True)
 class PackedBoxes:
-    """Boxes in blocks; the last block is filled up with boxes that no sample matters to.
+    """Boxes in blocks; the last block is filled up with boxes that no sample matters to."""
 
-    Attributes
-    ----------
-    lower, upper : arrays of shape (n_blocks, n_features, WIDTH)
-        The sides; -inf and inf where no sample has reached the box.
-    n_boxes : int
-    """
-
-    lower: SingleArray
+    lower: SingleArray  # (n_blocks, n_features, WIDTH): the sides; -inf and inf where no sample has reached the box
     upper: SingleArray
     n_boxes: int
 
@@ -85,27 +78,13 @@ def _in_blocks(sides: FloatArray) -> SingleArray:
 
 @dataclass(frozen=True)
 class BoxGroup(CachesValues):
-    """Boxes over some features on one scale.
+    """Boxes over some features on one scale."""
 
-    Attributes
-    ----------
-    rank_weight : float
-        Weight of the ranks in the scale: 0 none, 1 all.
-    features : array of int
-        The features that distances are measured in.
-    factors : array of length n_features
-        What a distance in each of them counts.
-    boxes : array of int
-        Indices of the boxes.
-    lower, upper : arrays of shape (n_boxes, n_features)
-        On that scale, times the factors.
-    """
-
-    rank_weight: float
-    features: IntArray
-    factors: FloatArray
-    boxes: IntArray
-    lower: FloatArray
+    rank_weight: float  # weight of the ranks in the scale: 0 none, 1 all
+    features: IntArray  # the features that distances are measured in
+    factors: FloatArray  # what a distance in each of them counts
+    boxes: IntArray  # indices of the boxes
+    lower: FloatArray  # (n_boxes, n_features): on that scale, times the factors
     upper: FloatArray
 
     def select_features(self, samples: FloatArray) -> FloatArray:
@@ -124,8 +103,7 @@ class BoxGroup(CachesValues):
 
     def to_state(self) -> dict[str, Any]:
         """Return the boxes as plain values and arrays."""
-        names = ("rank_weight", "features", "factors", "boxes", "lower", "upper")
-        return {name: getattr(self, name) for name in names}
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> BoxGroup:
@@ -147,20 +125,12 @@ class BoxGroup(CachesValues):
 
 @dataclass(frozen=True)
 class BoxTerm(Term):
-    """A group of boxes with weights.
-
-    Attributes
-    ----------
-    group : BoxGroup
-    bandwidth : float
-        τ at level 0; it halves from level to level.
-    weights : array of shape (n_levels, n_classes, n_boxes)
-    """
+    """A group of boxes with weights."""
 
     kind: ClassVar[str] = "boxes"
     group: BoxGroup
-    bandwidth: float
-    weights: FloatArray
+    bandwidth: float  # τ at level 0; it halves from level to level
+    weights: FloatArray  # (n_levels, n_classes, n_boxes)
 
     def to_state(self) -> dict[str, Any]:
         """Return the term as plain values and arrays."""
@@ -188,15 +158,8 @@ class BoxTerm(Term):
     def add_to(self, scorer: Any) -> None:
         """Add the boxes to a scorer of the backend."""
         group, packed = self.group, self.group.packed
-        scorer.add_boxes(
-            group.rank_weight,
-            group.features,
-            group.factors,
-            packed.lower,
-            packed.upper,
-            self.rate,
-            padded(self.weights),
-        )
+        where = group.rank_weight, group.features, group.factors, packed.lower, packed.upper
+        scorer.add_boxes(*where, self.rate, padded(self.weights))
 
     @classmethod
     def combined(cls, terms: list[Self]) -> list[Self]:
@@ -235,16 +198,12 @@ class BoxBasis(Basis):
     """Boxes of one or more groups."""
 
     def __init__(
-        self,
-        spec: BasisSpec,
-        groups: list[BoxGroup],
-        distances: list[SingleArray],
-        sample_weights: FloatArray | None = None,
+        self, spec: BasisSpec, design: DesignMatrices, groups: list[BoxGroup], distances: list[SingleArray]
     ) -> None:
         activations = np.concatenate(distances, axis=1, dtype=np.float64)
         widths = [spec.bandwidth * len(group.features) for group in groups]
         activations /= -np.repeat(widths, [len(group.boxes) for group in groups])
-        super().__init__(spec, np.exp(activations, out=activations), sample_weights)
+        super().__init__(spec, design, np.exp(activations, out=activations))
         self.groups = groups
 
     def terms(self, weights: FloatArray) -> list[Term]:
@@ -271,13 +230,13 @@ class BoxFamily(Family):
 
     def basis(self, spec: BasisSpec, design: DesignMatrices) -> BoxBasis:
         """Return the activations of the boxes; distances are measured once per scale."""
-        groups, distances = design.get_or_compute((self.kind, spec.rank_weight), lambda: self._measured(spec, design))
-        return BoxBasis(spec, groups, distances, design.labelled.ridge_weights)
 
-    def _measured(self, spec: BasisSpec, design: DesignMatrices) -> tuple[list[BoxGroup], list[SingleArray]]:
-        groups = self.groups(spec.rank_weight, design)
-        samples = design.samples_on(spec.rank_weight)
-        return groups, [group.packed.distances(group.select_features(samples)) for group in groups]
+        def measured() -> tuple[list[BoxGroup], list[SingleArray]]:
+            groups, samples = self.groups(spec.rank_weight, design), design.samples_on(spec.rank_weight)
+            return groups, [group.packed.distances(group.select_features(samples)) for group in groups]
+
+        groups, distances = design.get_or_compute((self.kind, spec.rank_weight), measured)
+        return BoxBasis(spec, design, groups, distances)
 
     def groups(self, rank_weight: float, design: DesignMatrices) -> list[BoxGroup]:
         """Return the boxes as one group over all features."""
@@ -351,19 +310,15 @@ class SubspaceFamily(BoxFamily):
         """Return a group per subspace."""
         some = _first_boxes(design)[:BOXES_PER_SUBSPACE]
         lower, upper = design.boxes_on(rank_weight, len(some))
-        return [
-            BoxGroup(rank_weight, features, np.ones(len(features)), some, lower[:, features], upper[:, features])
-            for features in self._subspaces(design)
-        ]
-
-    @staticmethod
-    def _subspaces(design: DesignMatrices) -> list[IntArray]:
-        random = np.random.RandomState(design.labelled.seed)
-        n_features = design.n_features
+        random, n_features = np.random.RandomState(design.labelled.seed), design.n_features
         most = int(np.sqrt(n_features)) + 2
-        return [
+        subspaces = (
             np.sort(random.choice(n_features, min(random.randint(2, most + 1), n_features), replace=False))
             for _ in range(N_SUBSPACES)
+        )
+        return [
+            BoxGroup(rank_weight, features, np.ones(len(features)), some, lower[:, features], upper[:, features])
+            for features in subspaces
         ]
 
 

@@ -19,17 +19,15 @@ from sslart._mapping.evidence.basis import (
     MAX_COEFFICIENT,
     Basis,
     Family,
+    Fit,
     Term,
     TermShape,
     saved_coefficients,
     saved_rank_weight,
-    sum_by_scale,
 )
 from sslart._mapping.evidence.boxes import BoxFamily, RelevantFamily, SubspaceFamily
-from sslart._mapping.evidence.design import DesignMatrices, feature_means
-from sslart._mapping.evidence.duplicate_groups import LabelGroups
+from sslart._mapping.evidence.design import DesignMatrices, LabelGroups, feature_means
 from sslart._mapping.evidence.graph import CarriedFamily, SpreadFamily
-from sslart._mapping.evidence.ridge import Fit
 from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING, N_BLOCKS, BasisSpec, FixedSettings, Mixture
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, keys_of_numbers
 from sslart._utils.validation import check_number, saved_array
@@ -40,30 +38,19 @@ N_KNOTS = 17  # a curve is straight between knots at every sixteenth of the rang
 N_TREES = 256  # about 64 of them predict a left-out label, about 16 do without any further block
 LEFT_OUT = 0.25  # of the blocks, by each tree
 MIN_BLOCKS = 8  # of labels; of fewer no trees are grown
-SHARE_TRIED = 0.5  # of the columns, at each node
+SHARE_TRIED = 0.5  # of the columns, at each split
 MIN_WEIGHT = 1e-9  # of a leaf: any sample may be one
 
 
 @dataclass(frozen=True)
 class LinearTerm(Term):
-    """A trend, straight in each feature on one scale. A missing value adds nothing.
-
-    Attributes
-    ----------
-    rank_weight : float
-    centre : array of length n_features
-        Where the trend is zero.
-    slopes : array of shape (n_features, n_classes)
-    """
+    """A trend, straight in each feature on one scale. A missing value adds nothing."""
 
     kind: ClassVar[str] = "linear"
+    weights_name: ClassVar[str] = "slopes"
     rank_weight: float
-    centre: FloatArray
-    slopes: FloatArray
-
-    def to_state(self) -> dict[str, Any]:
-        """Return the term as plain values and arrays."""
-        return {name: getattr(self, name) for name in ("rank_weight", "centre", "slopes")}
+    centre: FloatArray  # where the trend is zero
+    slopes: FloatArray  # (n_features, n_classes)
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
@@ -75,36 +62,25 @@ class LinearTerm(Term):
         """Add the trend to a scorer of the backend."""
         scorer.add_linear(self.rank_weight, self.centre, np.ascontiguousarray(self.slopes))
 
-    @classmethod
-    def combined(cls, terms: list[Self]) -> list[Self]:
-        """Return one trend per scale."""
-        return sum_by_scale(terms, "slopes")
-
-    def mixed(self, weights: FloatArray) -> Self:
-        """Return the trend with slopes that are mixed over the classes."""
-        return replace(self, slopes=multiply(self.slopes, weights))
-
 
 class LinearBasis(Basis):
     """The features, centred; standardised where the spec wants it."""
 
-    def __init__(self, spec: BasisSpec, samples: FloatArray, sample_weights: FloatArray | None = None) -> None:
+    def __init__(self, spec: BasisSpec, design: DesignMatrices) -> None:
+        samples, sample_weights = design.samples_on(spec.rank_weight), design.labelled.ridge_weights
         centre = feature_means(samples, sample_weights)
         centred = np.nan_to_num(samples - centre)
         deviation = np.ones(samples.shape[1])
         if spec.bandwidth:
-            deviation = np.maximum(_deviations(centred, sample_weights), MIN_DEVIATION)
-        super().__init__(spec, centred / deviation, sample_weights)
+            mean = np.average(centred, axis=0, weights=sample_weights)
+            deviation = np.sqrt(np.average((centred - mean) ** 2, axis=0, weights=sample_weights))
+            deviation = np.maximum(deviation, MIN_DEVIATION)
+        super().__init__(spec, design, centred / deviation)
         self.centre, self.deviation = centre, deviation
 
     def terms(self, weights: FloatArray) -> list[Term]:
         """Return the trend that weights make."""
         return [LinearTerm(self.spec.rank_weight, self.centre, weights / self.deviation[:, None])]
-
-
-def _deviations(values: FloatArray, weights: FloatArray | None) -> FloatArray:
-    mean = np.average(values, axis=0, weights=weights)
-    return np.asarray(np.sqrt(np.average((values - mean) ** 2, axis=0, weights=weights)))
 
 
 class LinearFamily(Family):
@@ -113,6 +89,7 @@ class LinearFamily(Family):
     kind: ClassVar[str] = "linear"
     name: ClassVar[str] = "linear"
     term: ClassVar[type[Term]] = LinearTerm
+    basis_type = LinearBasis
     bandwidth_range: ClassVar[tuple[float, float]] = (0, MAX_SETTING)
 
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
@@ -123,28 +100,15 @@ class LinearFamily(Family):
         """Return also low values of λ: a sharp trend may lie in small differences of features that go together."""
         return fixed.ridges if fixed.ridge is not None else (*fixed.some(LOW_RIDGES), *fixed.ridges)
 
-    def basis(self, spec: BasisSpec, design: DesignMatrices) -> LinearBasis:
-        """Return the centred features."""
-        return LinearBasis(spec, design.samples_on(spec.rank_weight), design.labelled.ridge_weights)
-
 
 @dataclass(frozen=True)
 class SplineTerm(Term):
-    """A curve per feature and class on one scale, straight between evenly spaced knots. A missing value adds nothing.
-
-    Attributes
-    ----------
-    rank_weight : float
-    heights : array of shape (n_features, n_knots, n_classes)
-    """
+    """A curve per feature and class on one scale, straight between even knots. A missing value adds nothing."""
 
     kind: ClassVar[str] = "splines"
+    weights_name: ClassVar[str] = "heights"
     rank_weight: float
-    heights: FloatArray
-
-    def to_state(self) -> dict[str, Any]:
-        """Return the term as plain values and arrays."""
-        return {"rank_weight": self.rank_weight, "heights": self.heights}
+    heights: FloatArray  # (n_features, n_knots, n_classes)
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
@@ -155,17 +119,6 @@ class SplineTerm(Term):
     def add_to(self, scorer: Any) -> None:
         """Add the curves to a scorer of the backend."""
         scorer.add_splines(self.rank_weight, np.ascontiguousarray(self.heights))
-
-    @classmethod
-    def combined(cls, terms: list[Self]) -> list[Self]:
-        """Return one set of curves per scale."""
-        return sum_by_scale(terms, "heights")
-
-    def mixed(self, weights: FloatArray) -> Self:
-        """Return the curves with heights that are mixed over the classes."""
-        n_features, n_knots, n_classes = self.heights.shape
-        flat = multiply(self.heights.reshape(-1, n_classes), weights)
-        return replace(self, heights=flat.reshape(n_features, n_knots, -1))
 
 
 def knot_positions(values: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -178,8 +131,8 @@ def knot_positions(values: FloatArray) -> tuple[IntArray, FloatArray]:
 class SplineBasis(Basis):
     """Smooth curves over each feature: the heights at two knots correlate more the closer the knots are."""
 
-    def __init__(self, spec: BasisSpec, samples: FloatArray, sample_weights: FloatArray | None = None) -> None:
-        knots = np.linspace(0.0, 1.0, N_KNOTS)
+    def __init__(self, spec: BasisSpec, design: DesignMatrices) -> None:
+        samples, knots = design.samples_on(spec.rank_weight), np.linspace(0.0, 1.0, N_KNOTS)
         similarity = np.exp(-np.abs(knots[:, None] - knots) / spec.bandwidth)
         self.root = Cholesky(similarity).lower
         below, part = knot_positions(samples)
@@ -187,7 +140,7 @@ class SplineBasis(Basis):
         np.put_along_axis(at, below[:, :, None], 1.0 - part[:, :, None], axis=2)
         np.put_along_axis(at, below[:, :, None] + 1, part[:, :, None], axis=2)
         at[np.isnan(samples)] = 0.0
-        super().__init__(spec, multiply(at.reshape(-1, N_KNOTS), self.root).reshape(len(samples), -1), sample_weights)
+        super().__init__(spec, design, multiply(at.reshape(-1, N_KNOTS), self.root).reshape(len(samples), -1))
 
     def terms(self, weights: FloatArray) -> list[Term]:
         """Return the curves that weights make."""
@@ -202,14 +155,11 @@ class SplineFamily(Family):
     kind: ClassVar[str] = "feature"
     name: ClassVar[str] = "feature"
     term: ClassVar[type[Term]] = SplineTerm
+    basis_type = SplineBasis
 
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
         """Return the wider bandwidths on the middle scale."""
         return [BasisSpec(self.kind, fixed.middle_rank_weight, width) for width in fixed.bandwidths[:4]]
-
-    def basis(self, spec: BasisSpec, design: DesignMatrices) -> SplineBasis:
-        """Return the curves at the labelled samples."""
-        return SplineBasis(spec, design.samples_on(spec.rank_weight), design.labelled.ridge_weights)
 
 
 @dataclass(frozen=True)
@@ -251,10 +201,13 @@ class TreeBasis(Basis):
 
     def __init__(self, spec: BasisSpec, design: DesignMatrices) -> None:
         labelled = design.labelled
-        super().__init__(spec, np.zeros((len(labelled.classes), 0)), labelled.ridge_weights)
-        self._labelled, self._samples = labelled, design.samples_on(spec.rank_weight)
+        super().__init__(spec, design, np.zeros((len(labelled.classes), 0)))
+        self._samples = design.samples_on(spec.rank_weight)
         numbers, self._block_of = np.unique(labelled.blocks, return_inverse=True)
-        self._is_without = _drawn(len(numbers), max(round(LEFT_OUT * len(numbers)), 1), labelled.seed)
+        random = np.random.RandomState(labelled.seed).random_sample((N_TREES, len(numbers)))
+        self._is_without = np.zeros(random.shape, dtype=bool)
+        chosen = np.argsort(random, axis=1)[:, : max(round(LEFT_OUT * len(numbers)), 1)]
+        np.put_along_axis(self._is_without, chosen, True, axis=1)
         self.forest = forest_of(spec, design, ~self._is_without[:, self._block_of])
 
     @cached_property
@@ -285,15 +238,6 @@ class TreeBasis(Basis):
         return [TreeTerm(self.spec.rank_weight, replace(self.forest, values=weights))]
 
 
-def _drawn(n_blocks: int, n_left_out: int, seed: int) -> BoolArray:
-    """Draw the blocks of labels left out of each tree, shape (n_trees, n_blocks)."""
-    random = np.random.RandomState(seed)
-    chosen = np.argsort(random.random_sample((N_TREES, n_blocks)), axis=1)[:, :n_left_out]
-    drawn = np.zeros((N_TREES, n_blocks), dtype=bool)
-    np.put_along_axis(drawn, chosen, True, axis=1)
-    return drawn
-
-
 def forest_of(spec: BasisSpec, design: DesignMatrices, takes_part: BoolArray) -> Forest:
     """Return a tree for each row of `takes_part`, which shows the labels it is grown from."""
     labelled, samples = design.labelled, design.samples_on(spec.rank_weight)
@@ -316,6 +260,7 @@ class TreeFamily(Family):
     kind: ClassVar[str] = "tree"
     name: ClassVar[str] = "trees"
     term: ClassVar[type[Term]] = TreeTerm
+    basis_type = TreeBasis
     bandwidth_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     uses_ridge: ClassVar[bool] = False
     gains_from_labels: ClassVar[bool] = True
@@ -328,10 +273,6 @@ class TreeFamily(Family):
     def applies(self, design: DesignMatrices) -> bool:
         """Return True if there are enough labels to leave some out of each tree."""
         return len(np.unique(design.labelled.blocks)) >= MIN_BLOCKS
-
-    def basis(self, spec: BasisSpec, design: DesignMatrices) -> TreeBasis:
-        """Return trees that were grown from the labels."""
-        return TreeBasis(spec, design)
 
 
 FAMILIES: tuple[Family, ...] = (

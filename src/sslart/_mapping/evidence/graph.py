@@ -19,16 +19,14 @@ from sslart._mapping.evidence.basis import (
     MARGIN,
     Basis,
     Family,
+    Fit,
     Term,
     TermShape,
     saved_coefficients,
     saved_places,
     saved_rank_weight,
-    sum_by_scale,
 )
-from sslart._mapping.evidence.design import DesignMatrices
-from sslart._mapping.evidence.duplicate_groups import LabelGroups
-from sslart._mapping.evidence.ridge import Fit
+from sslart._mapping.evidence.design import DesignMatrices, LabelGroups
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.cache import CachesValues
@@ -80,15 +78,8 @@ class ReadBoxes(NamedTuple):
 class LabelPropagation:
     """Labels propagated over the graph, and the share of each class that every box then holds.
 
-    Parameters
-    ----------
-    S : array of shape (n_boxes, n_boxes)
-    reach : float
-        a in [0, 1): how far labels are propagated, (I − aS)⁻¹.
-    boxes : array of length n_labels
-        The box that each label starts from.
-    targets : array of shape (n_labels, n_classes)
-        Indicators of the classes, times the weights of the labels.
+    They start from `boxes`, and reach others by (I − aS)⁻¹ with the reach a in [0, 1). Targets are indicators of the
+    classes, times the weights of the labels.
     """
 
     def __init__(self, S: FloatArray, reach: float, boxes: IntArray, targets: FloatArray) -> None:
@@ -154,30 +145,15 @@ def _normalised(held: FloatArray, otherwise: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class GraphTerm(CachesValues, Term):
-    """The graph of boxes with weights: a sample activates the nearest box and the neighbours of that.
-
-    Attributes
-    ----------
-    rank_weight : float
-    centres : array of shape (n_boxes, n_features)
-        On that scale. A missing value of a sample is taken as lying at their mean.
-    neighbours : array of shape (n_boxes, n_neighbours)
-        The other boxes that are activated with each box.
-    boxes : array of int
-        Indices of the boxes.
-    weights : array of shape (n_boxes, n_classes)
-    """
+    """The graph of boxes with weights: a sample activates the nearest box and the neighbours of that."""
 
     kind: ClassVar[str] = "graph"
     rank_weight: float
+    # (n_boxes, n_features): on that scale. A missing value of a sample is taken as lying at their mean
     centres: FloatArray
-    neighbours: IntArray
-    boxes: IntArray
-    weights: FloatArray
-
-    def to_state(self) -> dict[str, Any]:
-        """Return the term as plain values and arrays."""
-        return {name: getattr(self, name) for name in ("rank_weight", "centres", "neighbours", "boxes", "weights")}
+    neighbours: IntArray  # (n_boxes, n_neighbours): the other boxes that are activated with each box
+    boxes: IntArray  # indices of the boxes
+    weights: FloatArray  # (n_boxes, n_classes)
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
@@ -194,15 +170,6 @@ class GraphTerm(CachesValues, Term):
         """Add the graph to a scorer of the backend."""
         outputs = np.ascontiguousarray(self.outputs())
         scorer.add_graph(self.rank_weight, np.ascontiguousarray(self.centres), self.missing_values, outputs)
-
-    @classmethod
-    def combined(cls, terms: list[Self]) -> list[Self]:
-        """Return one graph per scale."""
-        return sum_by_scale(terms, "weights")
-
-    def mixed(self, weights: FloatArray) -> Self:
-        """Return the graph with weights that are mixed over the classes."""
-        return replace(self, weights=multiply(self.weights, weights))
 
     @cached_property
     def missing_values(self) -> FloatArray:
@@ -262,13 +229,23 @@ class BoxGraph:
         return cls(term, term.nearest(design.samples_on(rank_weight)), S)
 
 
-class SpreadBasis(Basis):
+class GraphBasis(Basis):
+    """The boxes of the graph that each labelled sample activates."""
+
+    def __init__(self, spec: BasisSpec, design: DesignMatrices) -> None:
+        scale = spec.rank_weight
+        self.graph = graph = design.get_or_compute(("graph", scale), lambda: BoxGraph.of(scale, design))
+        super().__init__(spec, design, graph.term.activations(graph.nearest))
+
+    def terms(self, weights: FloatArray) -> list[Term]:
+        """Return the graph with the weights of its boxes."""
+        return [replace(self.graph.term, weights=weights)]
+
+
+class SpreadBasis(GraphBasis):
     """Boxes that hold the shares of the classes which have reached them."""
 
-    def __init__(self, spec: BasisSpec, graph: BoxGraph, sample_weights: FloatArray | None = None) -> None:
-        super().__init__(spec, graph.term.activations(graph.nearest), sample_weights)
-        self.graph = graph
-        self._labels: LabelPropagation | None = None
+    _labels: LabelPropagation | None = None
 
     def own_fit(self, targets: FloatArray, groups: LabelGroups) -> Fit:
         """Return the shares of the classes in every box, with exact leave-one-out."""
@@ -289,19 +266,15 @@ class SpreadBasis(Basis):
             self._labels = LabelPropagation(self.graph.S, self.spec.bandwidth, self.graph.nearest, weighted)
         return self._labels
 
-    def terms(self, weights: FloatArray) -> list[Term]:
-        """Return the graph with the weights of its boxes."""
-        return [replace(self.graph.term, weights=weights)]
 
-
-class CarriedBasis(Basis):
+class CarriedBasis(GraphBasis):
     """Nearest boxes with weights propagated over the graph: Φ (I − aS)⁻¹ Φ' instead of ΦΦ'."""
 
-    def __init__(self, spec: BasisSpec, graph: BoxGraph, sample_weights: FloatArray | None = None) -> None:
-        super().__init__(spec, graph.term.activations(graph.nearest), sample_weights)
-        self.graph = graph
-        system = np.eye(len(graph.S)) - spec.bandwidth * graph.S
-        self.carried = Cholesky(system, overwrite=True).solve(self.matrix.T)
+    @cached_property
+    def carried(self) -> FloatArray:
+        """(I − aS)⁻¹ Φ'."""
+        system = np.eye(len(self.graph.S)) - self.spec.bandwidth * self.graph.S
+        return Cholesky(system, overwrite=True).solve(self.matrix.T)
 
     @cached_property
     def scale(self) -> float:
@@ -317,10 +290,6 @@ class CarriedBasis(Basis):
         """Return the weight of each box of the graph."""
         return np.asarray(multiply(self.carried, coefficients) / self.scale)
 
-    def terms(self, weights: FloatArray) -> list[Term]:
-        """Return the graph with the weights of its boxes."""
-        return [replace(self.graph.term, weights=weights)]
-
 
 class SpreadFamily(Family):
     """Labels propagated over the graph; in place of τ the spec has the reach a."""
@@ -328,6 +297,7 @@ class SpreadFamily(Family):
     kind: ClassVar[str] = "spread"
     name: ClassVar[str] = "propagated"
     term: ClassVar[type[Term]] = GraphTerm
+    basis_type: ClassVar[type[Basis]] = SpreadBasis
     bandwidth_range: ClassVar[tuple[float, float]] = (0, 0.999)
     uses_ridge: ClassVar[bool] = False
     is_costly: ClassVar[bool] = True
@@ -341,14 +311,6 @@ class SpreadFamily(Family):
         """Return True if there are enough boxes for a graph, and few enough classes for its size."""
         return len(design.boxes.lower) >= MIN_BOXES and design.boxes.n_wanted <= MAX_BOXES
 
-    def basis(self, spec: BasisSpec, design: DesignMatrices) -> Basis:
-        """Return the boxes of the graph at the labelled samples."""
-        return SpreadBasis(spec, self._graph(spec, design), design.labelled.ridge_weights)
-
-    @staticmethod
-    def _graph(spec: BasisSpec, design: DesignMatrices) -> BoxGraph:
-        return design.get_or_compute(("graph", spec.rank_weight), lambda: BoxGraph.of(spec.rank_weight, design))
-
 
 class CarriedFamily(SpreadFamily):
     """A ridge regression over the graph."""
@@ -357,7 +319,4 @@ class CarriedFamily(SpreadFamily):
     fits_many: ClassVar[bool] = False
     uses_ridge: ClassVar[bool] = True
     reaches: ClassVar[tuple[float, ...]] = CARRIED_REACHES
-
-    def basis(self, spec: BasisSpec, design: DesignMatrices) -> Basis:
-        """Return the boxes of the graph at the labelled samples."""
-        return CarriedBasis(spec, self._graph(spec, design), design.labelled.ridge_weights)
+    basis_type = CarriedBasis

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,34 +22,16 @@ ARRAYS = ("codes", "numbers", "weights", "groups", "blocks", "keys", "times")
 
 @dataclass(frozen=True)
 class Chunk:
-    """Labelled samples that a model keeps.
-
-    Attributes
-    ----------
-    table : Table
-    codes : array of int
-        Class codes.
-    numbers : array of int
-        Place of each label among all that there have been, ascending.
-    weights : array
-    groups : array of int
-        Keys of the groups; 0 for a label without one.
-    blocks : array of int
-        In which block a label had part in a choice of settings.
-    keys : array of uint64
-        Random keys: of too many labels, those with the lowest stay.
-    times : array of int
-        Place of each label among all samples, labelled or not.
-    """
+    """Labelled samples that a model keeps."""
 
     table: Table
-    codes: IntArray
-    numbers: IntArray
+    codes: IntArray  # class codes
+    numbers: IntArray  # place of each label among all that there have been, ascending
     weights: FloatArray
-    groups: IntArray
-    blocks: IntArray
-    keys: KeyArray
-    times: IntArray
+    groups: IntArray  # keys of the groups; 0 for a label without one
+    blocks: IntArray  # in which block a label had part in a choice of settings
+    keys: KeyArray  # random keys: of too many labels, those with the lowest stay
+    times: IntArray  # place of each label among all samples, labelled or not
 
     def __getitem__(self, rows: IntArray) -> Chunk:
         return Chunk(self.table[rows], *(getattr(self, name)[rows] for name in ARRAYS))
@@ -57,17 +39,10 @@ class Chunk:
 
 @dataclass(frozen=True)
 class LabelReservoir:
-    """Labelled samples in the user's units. Immutable: new labels make a new reservoir.
-
-    Attributes
-    ----------
-    chunks : tuple of Chunk
-    n_seen : int
-        How many labels there have been.
-    """
+    """Labelled samples in the user's units. Immutable: new labels make a new reservoir."""
 
     chunks: tuple[Chunk, ...] = ()
-    n_seen: int = 0
+    n_seen: int = 0  # how many labels there have been
 
     def __len__(self) -> int:
         return sum(len(chunk.codes) for chunk in self.chunks)
@@ -112,8 +87,10 @@ class LabelReservoir:
 
     def later_by(self, n_samples: int) -> LabelReservoir:
         """Return the labels with times shifted by `n_samples`, as if that many samples had preceded them."""
-        chunks = (replace(chunk, times=chunk.times + n_samples) for chunk in self.chunks)
-        return LabelReservoir(tuple(chunks), self.n_seen)
+        return self._changed(lambda chunk: replace(chunk, times=chunk.times + n_samples))
+
+    def _changed(self, change: Callable[[Chunk], Chunk]) -> LabelReservoir:
+        return LabelReservoir(tuple(map(change, self.chunks)), self.n_seen)
 
     def times(self) -> IntArray:
         """Return the places of the labels kept among all samples."""
@@ -141,12 +118,7 @@ class LabelReservoir:
 
         Of too many labels those stay whose random keys are lowest: a fair sample of all that there have been.
 
-        Parameters
-        ----------
-        reservoirs : sequence of LabelReservoir
-        codes : sequence of arrays
-            The new code of each class code of each model.
-        max_labels : int
+        `codes`: the new code of each class code of each model.
         """
         known = [(one, new) for one, new in zip(reservoirs, codes, strict=True) if len(one)]
         if not known:
@@ -168,16 +140,13 @@ class LabelReservoir:
 
     def with_columns(self, n_columns: int) -> LabelReservoir:
         """Return the reservoir with `n_columns` further columns, missing in all stored samples."""
-        chunks = (
-            replace(
+        missing = ((0, 0), (0, n_columns))
+        return self._changed(
+            lambda chunk: replace(
                 chunk,
-                table=Table(
-                    np.pad(chunk.table.values, ((0, 0), (0, n_columns)), constant_values=np.nan), chunk.table.categories
-                ),
+                table=Table(np.pad(chunk.table.values, missing, constant_values=np.nan), chunk.table.categories),
             )
-            for chunk in self.chunks
         )
-        return LabelReservoir(tuple(chunks), self.n_seen)
 
     def of_columns(self, categorical: frozenset[int]) -> LabelReservoir:
         """Return the reservoir with these columns as the categorical ones.
@@ -186,14 +155,17 @@ class LabelReservoir:
         """
         if all(chunk.table.categories.keys() == categorical for chunk in self.chunks):
             return self
-        chunks = []
-        for chunk in self.chunks:
+
+        def of_kind(chunk: Chunk) -> Chunk:
             own = {column: categories_of(chunk.table, column) for column in sorted(categorical)}
-            chunks.append(replace(chunk, table=replace(chunk.table, categories=own)))
-        return LabelReservoir(tuple(chunks), self.n_seen)
+            return replace(chunk, table=replace(chunk.table, categories=own))
+
+        return self._changed(of_kind)
 
     def whole(self) -> Chunk:
         """Return all that is kept, in the order in which it came."""
+        if len(self.chunks) == 1:
+            return self.chunks[0]
         arrays = (np.concatenate([getattr(chunk, name) for chunk in self.chunks]) for name in ARRAYS)
         return Chunk(joined_tables([chunk.table for chunk in self.chunks]), *arrays)
 
@@ -235,17 +207,10 @@ class LabelReservoir:
 
 
 class AbsentLabels(LabelReservoir):
-    """As many labelled samples as a model had before it was saved without them; all that needs them is refused.
+    """As many labelled samples as a model had before it was saved without them; all that needs them is refused."""
 
-    Parameters
-    ----------
-    n_kept, n_seen : int
-        How many were kept, and how many there had been.
-    numbers : array of int of length n_kept, or None
-        A number for each sample, in an ensemble: the same for equal samples, also in other members. None: their places.
-    """
-
-    n_kept: int
+    n_kept: int  # how many were kept, and how many there had been
+    # a number for each sample, in an ensemble: the same for equal samples, also in other members. None: their places
     numbers: IntArray | None
 
     def __init__(self, n_kept: int, n_seen: int, numbers: IntArray | None = None) -> None:
@@ -289,14 +254,3 @@ def labels_of(state: dict[str, Any] | None, n_columns: int, n_classes: int) -> L
     if state["numbers"] is not None:
         numbers = saved_array(state, "numbers", np.int64, n_kept, low=0, high=MAX_COUNT)
     return AbsentLabels(n_kept, n_seen, numbers)
-
-
-def identities(tables: Sequence[Table]) -> list[IntArray]:
-    """Return a number for each sample of several tables: the same for samples that agree in every value."""
-    found: dict[Any, int] = {}
-    numbers = []
-    for table in tables:
-        categories = [table.categories[column] for column in sorted(table.categories)]
-        keys = [(values.tobytes(), *own) for values, *own in zip(table.values, *categories, strict=True)]
-        numbers.append(np.array([found.setdefault(key, len(found)) for key in keys], dtype=np.int64))
-    return numbers

@@ -14,11 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sslart._art.algebra import multiply
-from sslart._mapping.evidence.basis import Term
+from sslart._mapping.evidence.basis import PrimalRidge, Term
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet, places_in_class
 from sslart._mapping.evidence.families import TreeFamily, TreeTerm, family_of, forest_of
-from sslart._mapping.evidence.readout import Readout, ReadoutBuilder
-from sslart._mapping.evidence.ridge import PrimalRidge
+from sslart._mapping.evidence.readout import Solution, SolutionBuilder
 from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, MANY_CLASSES, NO_BLOCK, BasisSpec, Mixture
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
@@ -31,11 +30,6 @@ MAX_ACTIVATIONS = 125_000_000  # labels times boxes
 MAX_CLASSES_OF_SEVERAL = 1000  # of more, one mixture is learnt
 HELD_OUT = 5  # one label in so many is held out, up to MAX_LABELS
 N_TREES, N_TREES_TRIED = 128, 48  # that predict, and that show what trees are worth
-
-
-def has_many_classes(labelled: LabelledSet) -> bool:
-    """Return True if there are so many classes that settings are chosen on a subset of them."""
-    return labelled.n_classes > MANY_CLASSES
 
 
 def sample_of_classes(labelled: LabelledSet) -> LabelledSet | None:
@@ -101,10 +95,7 @@ def _in_proportion(rows: IntArray, classes: IntArray) -> IntArray:
 
 
 def _random_order(labelled: LabelledSet) -> IntArray:
-    """Return the labels in an order that follows from their samples, so that it is that of all members of an ensemble.
-
-    Without keys of the samples, it is a random order.
-    """
+    """Return the labels in the order of their keys, which is the same in all members of an ensemble; else at random."""
     if labelled.keys is None:
         return np.random.RandomState(labelled.seed).permutation(len(labelled.classes))
     return np.argsort(labelled.keys, kind="stable")
@@ -122,7 +113,7 @@ class MixtureLimits(NamedTuple):
     @classmethod
     def of(cls, labelled: LabelledSet) -> MixtureLimits:
         """Return it for a number of classes."""
-        if not has_many_classes(labelled):
+        if not labelled.has_many_classes:
             return cls()
         return cls(2 if labelled.n_classes <= MAX_CLASSES_OF_SEVERAL else 1, ridge_only=True)
 
@@ -137,56 +128,33 @@ class MixtureLimits(NamedTuple):
         return sorted(able or [DEFAULT_MIXTURE], key=lambda one: -one.weight)[: self.n_mixtures]
 
 
-class LearntFromMany(NamedTuple):
-    """A readout, out-of-sample scores of some labels, (n_rows, n_classes), and the mixtures of the readout."""
-
-    readout: Readout
-    left_out: FloatArray
-    rows: IntArray
-    mixtures: tuple[Mixture, ...]
-
-
-def learn_many_classes(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -> LearntFromMany:
-    """Learn from many labels of many classes.
-
-    Labels that had no part in the choice of the mixtures are left out to measure how good it is.
-    """
+def learn_many_classes(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -> Solution:
+    """Learn from many labels of many classes; labels without part in the choice are left out to measure accuracy."""
     n_boxes = min(max(MAX_BOXES, labelled.boxes.n_wanted), max(MAX_BOXES, MAX_ACTIVATIONS // len(labelled.classes)))
     design = DesignMatrices(replace(labelled, boxes=labelled.boxes.first(n_boxes)))
     best = MixtureLimits.of(labelled).best(mixtures)
     total = sum(one.weight for one in best)
     rows = left_out_rows(labelled, MAX_LABELS, in_proportion=True)
-    groups = labelled.groups.of_rows(rows)
-    builder = ReadoutBuilder(labelled.n_classes)
+    groups, builder = labelled.groups.of_rows(rows), SolutionBuilder(labelled, design.scaler, nodes)
     left_out = np.zeros((len(rows), labelled.n_classes))
     for mixture in best:
         share = mixture.weight / total
         bases = [family_of(spec).basis(spec, design) for spec in mixture.specs]
         regression = PrimalRidge(bases, labelled, mixture.ridge)
-        bias, terms = regression.terms(share)
-        builder.bias += bias
-        builder.add(terms)
+        builder.add(*regression.terms(share))
         left_out += share * regression.left_out(rows, groups)
-    readout = builder.readout(design.scaler, nodes, left_out, labelled.classes[rows], labelled.counts[rows])
-    return LearntFromMany(readout, left_out, rows, tuple(best))
+    return builder.solution(best, left_out, rows)
 
 
 class LearntMixture(NamedTuple):
-    """One mixture.
+    """One mixture."""
 
-    Attributes
-    ----------
-    predicted : array of shape (n_held_out, n_classes)
-        The scores of labels that were held out.
-    parts : callable
-        Returns the bias and the terms, times a share, after all labels are learnt.
-    """
-
-    predicted: FloatArray
-    parts: Callable[[float], tuple[FloatArray, list[Term]]]
+    predicted: FloatArray  # (n_held_out, n_classes): the scores of labels that were held out
+    # returns the terms and the bias, times a share, after all labels are learnt
+    terms: Callable[[float], tuple[list[Term], FloatArray | float]]
 
 
-def learn_many_labels(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -> LearntFromMany:
+def learn_many_labels(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -> Solution:
     """Learn from many labels with mixtures that others of the labels have chosen."""
     design = DesignMatrices(replace(labelled, boxes=labelled.boxes.first(MAX_BOXES)))
     rows = left_out_rows(labelled, min(MAX_LABELS, len(labelled.classes) // HELD_OUT), in_proportion=False)
@@ -206,16 +174,12 @@ def learn_many_labels(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes:
     if trees:
         share, shares = _share_of_trees(blend, learnt[-1].predicted, labelled, rows) if others else (1.0, np.ones(1))
         left_out = blend + shares[:, None] * (learnt[-1].predicted - blend)
-    builder = ReadoutBuilder(labelled.n_classes)
-    used = []
+    builder, used = SolutionBuilder(labelled, design.scaler, nodes), []
     for one, mixture, own in zip(learnt, (*others, *trees), (*(1.0 - share) * weights, share), strict=False):
         if own > 0.0:
-            bias, terms = one.parts(float(own))
-            builder.bias += bias
-            builder.add(terms)
+            builder.add(*one.terms(float(own)))
             used.append(mixture._replace(weight=float(own), without=()))
-    readout = builder.readout(design.scaler, nodes, left_out, labelled.classes[rows], labelled.counts[rows])
-    return LearntFromMany(readout, left_out, rows, tuple(used))
+    return builder.solution(used, left_out, rows)
 
 
 def _learnt(mixture: Mixture, design: DesignMatrices, is_held_out: BoolArray) -> LearntMixture:
@@ -247,25 +211,24 @@ def _graph(mixture: Mixture, design: DesignMatrices, is_held_out: BoolArray) -> 
     assert weights is not None
     predicted = multiply(without.matrix[is_held_out], weights)
 
-    def parts(share: float) -> tuple[FloatArray, list[Term]]:
+    def terms(share: float) -> tuple[list[Term], float]:
         own = every.own_weights(targets)
         assert own is not None
-        return np.zeros(targets.shape[1]), every.terms(share * own)
+        return every.terms(share * own), 0.0
 
-    return LearntMixture(predicted, parts)
+    return LearntMixture(predicted, terms)
 
 
 def _trees(mixture: Mixture, design: DesignMatrices, is_held_out: BoolArray) -> LearntMixture:
-    spec, labelled = mixture.specs[0], design.labelled
+    spec = mixture.specs[0]
     tried = forest_of(spec, design, np.repeat(~is_held_out[None], N_TREES_TRIED, axis=0))
     predicted = tried.scores_by_tree(design.samples_on(spec.rank_weight)[is_held_out]).mean(axis=0)
 
-    def parts(share: float) -> tuple[FloatArray, list[Term]]:
+    def terms(share: float) -> tuple[list[Term], float]:
         forest = forest_of(spec, design, np.ones((N_TREES, len(is_held_out)), dtype=bool))
-        values = forest.values * (share / N_TREES)
-        return np.zeros(labelled.n_classes), [TreeTerm(spec.rank_weight, replace(forest, values=values))]
+        return [TreeTerm(spec.rank_weight, replace(forest, values=forest.values * (share / N_TREES)))], 0.0
 
-    return LearntMixture(predicted, parts)
+    return LearntMixture(predicted, terms)
 
 
 def _share_of_trees(

@@ -13,12 +13,12 @@ from sslart._art.backend import row_keys
 from sslart._art.network import Network
 from sslart._data.labels import UNLABELLED, ClassTable, Labels
 from sslart._data.samples import Table
-from sslart._mapping.base import Effort, Segment
+from sslart._mapping.base import Effort, Mapping, Segment
 from sslart._mapping.evidence.design import BoxSet, LabelledSet, places_in_class
 from sslart._mapping.evidence.families import FAMILIES, family_of, mixture_of
 from sslart._mapping.evidence.label_reservoir import AbsentLabels, LabelReservoir, labels_of
 from sslart._mapping.evidence.large_scale import warn_of_usual_settings
-from sslart._mapping.evidence.readout import Around, Readout, Solution, solution_of, solution_state, without_terms
+from sslart._mapping.evidence.readout import Readout, SavedContext, Solution
 from sslart._mapping.evidence.selection import choose, choose_by_some, is_chosen_by_some, learn
 from sslart._mapping.evidence.settings import (
     DEFAULT_MIXTURE,
@@ -37,11 +37,9 @@ from sslart._mapping.evidence.streams import (
     StreamState,
     Updates,
     choosing_rows,
-    updates_of,
-    updates_state,
 )
 from sslart._mapping.loo_predictions import LooPredictions
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.cache import CachesValues, changed
 from sslart._utils.text import list_text
 from sslart._utils.validation import WITHOUT_SAMPLES, require
@@ -52,58 +50,205 @@ BOXES_PER_CLASS = 2  # at least, that take part
 N_HEAVIEST = 16  # mixtures that predict by some of the labels
 
 
-@dataclass(frozen=True, eq=False)
-class Regression(CachesValues):
-    """A ridge regression on labelled samples, with the boxes as basis functions. Immutable.
+class Known(NamedTuple):
+    """Results that a mapping has from the start, because learning or a file has made them."""
 
-    Attributes
-    ----------
-    settings : EvidenceSettings
-    network : Network or None
-        The boxes as they were at the last choice of settings; None before the first.
-    class_table : ClassTable
-    reservoir : LabelReservoir
-        The labelled samples that were kept then.
-    mixtures : tuple of Mixture
-        What leave-one-out has chosen; empty without a label.
-    chosen : Solution or None
-        The solution that the choice came with, where it is that of the boxes and labels as they are.
-    settings_by_labels : bool
-        Whether labels have chosen the settings; they cannot where classes are many and too few have two labels.
-    recent : StreamState
-        What has come since.
+    updates: Updates | None = None
+    settled: Solution | None = None  # of the regression on all labels kept
+    predicted: IntArray | None = None  # the class codes that were predicted for the samples last learnt
+
+
+NOTHING_KNOWN = Known()
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceMapping(CachesValues, Mapping):
+    """All boxes contribute to every prediction, and a ridge regression on the labelled samples gives their weights.
+
+    Between two choices of settings the boxes that take part stay as they were, and a label is a small update of the
+    weights. Immutable: every call that learns makes a new one.
     """
 
+    uses_evidence = True
     settings: EvidenceSettings
-    network: Network | None = None
+    network: Network | None = None  # the boxes as they were at the last choice of settings; None before the first
     class_table: ClassTable = field(default_factory=ClassTable)
-    reservoir: LabelReservoir = field(default_factory=LabelReservoir)
-    mixtures: tuple[Mixture, ...] = ()
+    reservoir: LabelReservoir = field(default_factory=LabelReservoir)  # the labelled samples that were kept then
+    mixtures: tuple[Mixture, ...] = ()  # what leave-one-out has chosen; empty without a label
+    # the solution that the choice came with, where it is that of the boxes and labels as they are
     chosen: Solution | None = None
+    # whether labels have chosen the settings; they cannot where classes are many and too few have two labels
     settings_by_labels: bool = True
-    recent: StreamState = field(default_factory=StreamState)
+    recent: StreamState = field(default_factory=StreamState)  # what has come since
+    known: Known = field(default_factory=lambda: NOTHING_KNOWN)
 
-    def with_choice(self, is_last: bool, fixed: FixedSettings) -> Self:
-        """Return the regression with the settings that the labels choose; `fixed`: those that they do not."""
+    def check_classes(self, owner: str, class_table: ClassTable) -> None:
+        """Raise a ValueError where a class weight is that of a class that `fit` has no label of."""
+        given, classes = self.settings.class_weight, class_table.classes.tolist()
+        unknown = [] if given is None or isinstance(given, str) else [label for label in given if label not in classes]
+        if unknown:
+            known = list_text([str(label) for label in classes])
+            raise ValueError(
+                f"class_weight names {unknown[0]!r}, which is no class in y: the classes are {known}. Correct the "
+                f"name, or leave it out of class_weight of {owner}."
+            )
+
+    def segment(self, codes: IntArray, n_classes: int) -> Segment:
+        """Return the first rows of a stream that are learnt together: up to the last choice of settings, or all.
+
+        A choice does not depend on those before, so that of several only the last one is made. Where half-lives
+        compete, each choice is made: the errors in between decide on the next.
+        """
+        if isinstance(self.reservoir, AbsentLabels):
+            raise ValueError(WITHOUT_SAMPLES)
+        recent = self.recent
+        half_life = recent.half_life if self.settings.is_auto else self.settings.candidates[-1]
+        rows = choosing_rows(
+            codes,
+            n_classes,
+            recent.n_labels,
+            recent.n_samples,
+            recent.n_chosen,
+            half_life,
+            self.settings.max_labels,
+        )
+        if not len(rows):
+            return Segment(slice(0, len(codes)), Effort.NONE)
+        row = int(rows[0 if self.settings.is_auto else -1])
+        is_new = codes[row] > max(n_classes - 1, codes[:row].max(initial=UNLABELLED))
+        is_long = recent.n_samples + row + 1 >= LONG and half_life == np.inf and not is_new
+        choice = Effort.CAREFUL if is_long else Effort.QUICK
+        return Segment(slice(0, row + 1), choice)
+
+    def learned(
+        self,
+        network: Network,
+        class_table: ClassTable,
+        table: Table,
+        codes: IntArray,
+        labels: Labels,
+        *,
+        choose: Effort,
+        is_last: bool,
+        in_order: bool = True,
+    ) -> Self:
+        """Return the mapping after its network has learnt samples."""
+        known = np.flatnonzero(codes != UNLABELLED)
+        recent = self.recent.followed_by(self.settings, table, codes, labels, known, in_order=in_order)
+        before = None
+        if self.settings.is_auto or not choose:
+            before = self._going_on(self.class_table if choose else class_table, recent, len(known))
+        predicted = before._predicted(codes, known) if before is not None and self.settings.is_auto else None
+        if before is not None and not choose:
+            mapping = before
+        else:
+            mapping = self._changed(class_table=class_table, recent=recent)
+            competition = None if before is None else before.competition
+            mapping = mapping._with_network(network, competition, is_last=is_last, choose=choose, in_order=in_order)
+        return changed(mapping, known=mapping.known._replace(predicted=predicted))
+
+    def after_unlabelled(self, class_table: ClassTable) -> Self:
+        """Return the mapping after a sample without a label, at which no settings are chosen."""
+        recent = changed(self.recent, n_samples=self.recent.n_samples + 1)
+        return self._keeping_results(class_table=class_table, recent=recent)
+
+    def _keeping_results(self, **changes: Any) -> Self:
+        """Return a copy with the given changes that has the same solution and updates, as far as they were needed."""
+        updates: Updates | None = vars(self).get("updates", self.known.updates)
+        known = NOTHING_KNOWN if updates is None else Known(updates)
+        return changed(self, chosen=vars(self).get("solution", self.chosen), known=known, **changes)
+
+    def _changed(self, **changes: Any) -> Self:
+        """Return a copy with the given changes, and with its caches cleared."""
+        return changed(self, **{"known": NOTHING_KNOWN, **changes})
+
+    @property
+    def predicted(self) -> IntArray | None:
+        """The class codes that were predicted for the samples last learnt before they were; None: not known."""
+        return self.known.predicted
+
+    def _predicted(self, codes: IntArray, known: IntArray) -> IntArray | None:
+        """Return the predictions for the last samples from before they were learnt, as codes; None without updates.
+
+        -1 where a sample has no label, or is the first one of its class.
+        """
+        updates = self.updates
+        if updates is None:
+            return None
+        found = np.full(len(codes), UNLABELLED)
+        learnt = known[codes[known] < len(self.class_table.seen)]
+        if len(learnt):
+            found[learnt] = np.argsort(self.class_table.order_of_seen())[updates.predicted[-len(learnt) :]]
+        return found
+
+    def _going_on(self, class_table: ClassTable, recent: StreamState, n_new: int) -> Self:
+        """Return the mapping after further labels, with the same boxes and settings."""
+        mapping = self._keeping_results(class_table=class_table, recent=recent)
+        updates = mapping.known.updates
+        return mapping if updates is None else changed(mapping, known=Known(mapping._updated(updates, n_new)))
+
+    @property
+    def competition(self) -> Competition | None:
+        """Record of the competing half-lives; None before the first labels of a stream."""
+        return None if self.updates is None else self.updates.competition
+
+    def _with_network(
+        self,
+        network: Network,
+        competition: Competition | None,
+        *,
+        is_last: bool,
+        choose: Effort = Effort.CAREFUL,
+        in_order: bool = False,
+    ) -> Self:
+        """Return the mapping with the current boxes and all labels, after choosing settings for them."""
+        reservoir = self.reservoir.followed_by(self.recent.labels, self.settings.max_labels)
+        reservoir = reservoir.of_columns(network.encoder.categorical)
+        half_life = self.recent.half_life_for(self.settings, competition, reservoir.times())
+        max_used = MAX_USED[choose] if in_order else None
+        recent = replace(self.recent.ended(competition, half_life), max_used=max_used)
+        if np.isfinite(half_life) and not self.settings.is_auto:
+            reservoir = reservoir.since(recent.n_samples + half_life * np.log2(MIN_SHARE))
+        mapping = self._changed(
+            network=network,
+            reservoir=reservoir,
+            mixtures=self.mixtures or ((DEFAULT_MIXTURE,) if len(reservoir) else ()),
+            chosen=None,
+            recent=recent,
+        )
+        if not choose or len(self.class_table.seen) < 2:
+            return mapping
+        fixed = self.settings.fixed
+        if choose is Effort.QUICK:
+            fixed = fixed._replace(is_coarse=True, known=recent.fitted.mixtures)
+        mapping = mapping._with_choice(is_last, fixed)
+        if in_order:
+            return mapping
+        return replace(mapping, recent=replace(recent, fitted=FitSelection.of(mapping.mixtures, len(reservoir))))
+
+    def _with_choice(self, is_last: bool, fixed: FixedSettings) -> Self:
+        """Return the mapping with the settings that the labels choose; `fixed`: those that they do not."""
         nodes = self._landmarks()
         labelled = replace(self._labelled_set(nodes), block_of=None)
+        solution: Solution | None
         if is_chosen_by_some(labelled):
-            return self._with_choice_by_some(labelled, fixed, nodes, is_last)
-        solution = choose(labelled, fixed, nodes)
-        final = self._of_all(solution) if is_last else None
-        reservoir = self.reservoir.with_blocks(self._blocks_of_all(labelled.blocks))
-        return replace(self, mixtures=solution.mixtures, chosen=final, reservoir=reservoir, settings_by_labels=True)
-
-    def _with_choice_by_some(self, labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray, is_last: bool) -> Self:
-        choice = choose_by_some(labelled, fixed)
-        final = None
-        if is_last:
-            final = self._of_all(learn(replace(labelled, block_of=choice.blocks), choice.mixtures, nodes))
-        if is_last and not choice.by_labels:
-            warn_of_usual_settings(labelled.n_classes)
-        reservoir = self.reservoir.with_blocks(self._blocks_of_all(choice.blocks))
+            mixtures, blocks, by_labels = choose_by_some(labelled, fixed)
+            solution = learn(replace(labelled, block_of=blocks), mixtures, nodes) if is_last else None
+            if is_last and not by_labels:
+                warn_of_usual_settings(labelled.n_classes)
+        else:
+            solution = choose(labelled, fixed, nodes)
+            mixtures, blocks, by_labels = solution.mixtures, labelled.blocks, True
+        used = self.recent.used(self.reservoir)
+        if used is not None:  # blocks of the labels that take part as blocks of all labels kept
+            own, blocks = blocks, np.full(len(self.reservoir), NO_BLOCK)
+            blocks[used] = own
         return replace(
-            self, mixtures=choice.mixtures, chosen=final, reservoir=reservoir, settings_by_labels=choice.by_labels
+            self,
+            mixtures=mixtures,
+            chosen=self._of_all(solution) if solution is not None and is_last else None,
+            reservoir=self.reservoir.with_blocks(blocks),
+            settings_by_labels=by_labels,
         )
 
     @cached_property
@@ -120,15 +265,6 @@ class Regression(CachesValues):
         """Return the solution with the places of its labels among all that are kept."""
         used = self.recent.used(self.reservoir)
         return solution if used is None else replace(solution, rows=used[solution.rows])
-
-    def _blocks_of_all(self, blocks: IntArray) -> IntArray:
-        """Return the blocks of the labels that take part as blocks of all labels kept."""
-        used = self.recent.used(self.reservoir)
-        if used is None:
-            return blocks
-        every = np.full(len(self.reservoir), NO_BLOCK)
-        every[used] = blocks
-        return every
 
     def _landmarks(self) -> IntArray:
         """Return the boxes used as landmarks: boxes with labels first, then those of the largest support."""
@@ -190,248 +326,18 @@ class Regression(CachesValues):
     @property
     def loo_accuracy(self) -> float:
         """Share of the labels that are predicted rightly by the others alone; copies of a sample count one together."""
-        return float(np.average(self.loo_right, weights=self.solution.groups.weights))
-
-    @property
-    def loo_right(self) -> BoolArray:
-        """Mask of stored labels whose leave-one-out prediction is correct."""
-        return np.asarray(self.solution.left_out.argmax(axis=1) == self.solution.classes)
-
-    @property
-    def left_out(self) -> LooPredictions:
-        """Leave-one-out predictions of the stored labels."""
-        solution = self.solution
-        return LooPredictions(
-            self.class_table.with_unseen(solution.readout.probabilities(solution.left_out)),
-            np.sort(self.class_table.sorted_codes())[solution.classes],
-            solution.groups.weights,
-            solution.rows,
-            solution.groups.numbers,
-            solution.groups.kind,
-        )
+        return float(np.average(self.solution.loo_right, weights=self.solution.groups.weights))
 
     def loo_recall(self) -> FloatArray:
         """Return the share of the labels of each class that the others alone predict; of all where a class has none."""
-        right, classes, weights = self.loo_right, self.solution.classes, self.solution.groups.weights
+        solution = self.solution
+        right, classes, weights = solution.loo_right, solution.classes, solution.groups.weights
         recall = np.full(len(self.class_table.classes), self.loo_accuracy)
         for order, index in enumerate(np.sort(self.class_table.sorted_codes())):
             own = classes == order
             if own.any():
                 recall[index] = np.average(right[own], weights=weights[own])
         return recall
-
-
-def check_parts(state: dict[str, Any], labels: LabelReservoir, recent: StreamState, n_classes: int) -> None:
-    """Raise a ValueError where the state of a mapping has less or more than its labels demand."""
-    has, is_absent = {name: value is not None for name, value in state.items()}, isinstance(labels, AbsentLabels)
-    has_labels, later = bool(len(labels)), recent.labels
-    fits = type(state["settings_by_labels"]) is bool
-    fits = fits and has_labels == bool(state["mixtures"]) == bool(n_classes) == has["solution"]
-    fits = fits and has["updates"] == (has_labels and recent.is_learnt)
-    if len(later):
-        fits = fits and has_labels and is_absent == isinstance(later, AbsentLabels) and has["settled"] >= is_absent
-    else:
-        fits = fits and not has["settled"]
-    if isinstance(labels, AbsentLabels) and isinstance(later, AbsentLabels):
-        fits = fits and (labels.numbers is None) == (later.numbers is None)
-    if not fits:
-        raise ValueError("the evidence of the model does not fit its classes")
-
-
-class Known(NamedTuple):
-    """Results that a mapping has from the start, because learning or a file has made them.
-
-    Attributes
-    ----------
-    updates : Updates or None
-    settled : Solution or None
-        Of the regression on all labels kept.
-    predicted : array of int or None
-        The class codes that were predicted for the samples last learnt.
-    """
-
-    updates: Updates | None = None
-    settled: Solution | None = None
-    predicted: IntArray | None = None
-
-
-NOTHING_KNOWN = Known()
-
-
-@dataclass(frozen=True, eq=False)
-class EvidenceMapping(Regression):
-    """All boxes contribute to every prediction, and a ridge regression on the labelled samples gives their weights.
-
-    Between two choices of settings the boxes that take part stay as they were, and a label is a small update of the
-    weights. Immutable: every call that learns makes a new one.
-    """
-
-    uses_evidence = True
-    one_to_one = False
-    known: Known = field(default_factory=lambda: NOTHING_KNOWN)
-
-    def check_classes(self, owner: str, class_table: ClassTable) -> None:
-        """Raise a ValueError where a class weight is that of a class that `fit` has no label of."""
-        given, classes = self.settings.class_weight, class_table.classes.tolist()
-        unknown = [] if given is None or isinstance(given, str) else [label for label in given if label not in classes]
-        if unknown:
-            known = list_text([str(label) for label in classes])
-            raise ValueError(
-                f"class_weight names {unknown[0]!r}, which is no class in y: the classes are {known}. Correct the "
-                f"name, or leave it out of class_weight of {owner}."
-            )
-
-    def segment(self, codes: IntArray, n_classes: int) -> Segment:
-        """Return the first rows of a stream that are learnt together: up to the last choice of settings, or all.
-
-        A choice does not depend on those before, so that of several only the last one is made. Where half-lives
-        compete, each choice is made: the errors in between decide on the next.
-        """
-        if isinstance(self.reservoir, AbsentLabels):
-            raise ValueError(WITHOUT_SAMPLES)
-        recent = self.recent
-        half_life = recent.half_life if self.settings.is_auto else self.settings.candidates[-1]
-        rows = choosing_rows(
-            codes,
-            n_classes,
-            recent.n_labels,
-            recent.n_samples,
-            recent.n_chosen,
-            half_life,
-            self.settings.max_labels,
-        )
-        if not len(rows):
-            return Segment(slice(0, len(codes)), Effort.NONE)
-        row = int(rows[0 if self.settings.is_auto else -1])
-        is_new = codes[row] > max(n_classes - 1, codes[:row].max(initial=UNLABELLED))
-        is_long = recent.n_samples + row + 1 >= LONG and half_life == np.inf and not is_new
-        choice = Effort.CAREFUL if is_long else Effort.QUICK
-        return Segment(slice(0, row + 1), choice)
-
-    def learned(
-        self,
-        network: Network,
-        class_table: ClassTable,
-        table: Table,
-        codes: IntArray,
-        labels: Labels,
-        *,
-        choose: Effort,
-        is_last: bool,
-        in_order: bool = True,
-    ) -> EvidenceMapping:
-        """Return the mapping after its network has learnt samples.
-
-        Parameters
-        ----------
-        network : Network
-            With the boxes as they are now.
-        class_table : ClassTable
-        table : Table
-        codes : array of length n_samples
-            Class codes, -1 where unlabelled.
-        labels : Labels
-            With the groups and weights of the samples.
-        choose : Effort
-            Whether to choose settings anew.
-        is_last : bool
-            Whether no more samples follow in this call.
-        in_order : bool
-            Whether samples come in the order of time; else all of them are as old as the last one.
-        """
-        known = np.flatnonzero(codes != UNLABELLED)
-        recent = self.recent.followed_by(self.settings, table, codes, labels, known, in_order=in_order)
-        before = None
-        if self.settings.is_auto or not choose:
-            before = self._going_on(self.class_table if choose else class_table, recent, len(known))
-        predicted = before._predicted(codes, known) if before is not None and self.settings.is_auto else None
-        if before is not None and not choose:
-            mapping = before
-        else:
-            mapping = self._changed(class_table=class_table, recent=recent)
-            competition = None if before is None else before.competition
-            mapping = mapping._with_network(network, competition, is_last=is_last, choose=choose, in_order=in_order)
-        return changed(mapping, known=mapping.known._replace(predicted=predicted))
-
-    def after_unlabelled(self, class_table: ClassTable) -> EvidenceMapping:
-        """Return the mapping after a sample without a label, at which no settings are chosen."""
-        updates: Updates | None = vars(self).get("updates", self.known.updates)
-        return changed(
-            self,
-            class_table=class_table,
-            recent=changed(self.recent, n_samples=self.recent.n_samples + 1),
-            chosen=vars(self).get("solution", self.chosen),
-            known=NOTHING_KNOWN if updates is None else Known(updates),
-        )
-
-    def _changed(self, **changes: Any) -> Self:
-        """Return a copy with the given changes, and with its caches cleared."""
-        return changed(self, **{"known": NOTHING_KNOWN, **changes})
-
-    @property
-    def predicted(self) -> IntArray | None:
-        """The class codes that were predicted for the samples last learnt before they were; None: not known."""
-        return self.known.predicted
-
-    def _predicted(self, codes: IntArray, known: IntArray) -> IntArray | None:
-        """Return as which classes the last samples with a label were predicted before they were learnt, by code.
-
-        -1 where a sample has no label, or is the first one of its class; None where nothing could be predicted.
-        """
-        updates = self.updates
-        if updates is None:
-            return None
-        found = np.full(len(codes), UNLABELLED)
-        learnt = known[codes[known] < len(self.class_table.seen)]
-        if len(learnt):
-            found[learnt] = np.argsort(self.class_table.order_of_seen())[updates.predicted[-len(learnt) :]]
-        return found
-
-    def _going_on(self, class_table: ClassTable, recent: StreamState, n_new: int) -> EvidenceMapping:
-        """Return the mapping after further labels, with the same boxes and settings."""
-        solved = vars(self).get("solution", self.chosen)  # what nobody has needed so far is not made for this
-        mapping = self._changed(class_table=class_table, recent=recent, chosen=solved)
-        updates: Updates | None = vars(self).get("updates", self.known.updates)
-        return mapping if updates is None else changed(mapping, known=Known(mapping._updated(updates, n_new)))
-
-    @property
-    def competition(self) -> Competition | None:
-        """Record of the competing half-lives; None before the first labels of a stream."""
-        return None if self.updates is None else self.updates.competition
-
-    def _with_network(
-        self,
-        network: Network,
-        competition: Competition | None,
-        *,
-        is_last: bool,
-        choose: Effort = Effort.CAREFUL,
-        in_order: bool = False,
-    ) -> EvidenceMapping:
-        """Return the mapping with the current boxes and all labels, after choosing settings for them."""
-        reservoir = self.reservoir.followed_by(self.recent.labels, self.settings.max_labels)
-        reservoir = reservoir.of_columns(network.encoder.categorical)
-        half_life = self.recent.half_life_for(self.settings, competition, reservoir.times())
-        max_used = MAX_USED[choose] if in_order else None
-        recent = replace(self.recent.ended(competition, half_life), max_used=max_used)
-        if np.isfinite(half_life) and not self.settings.is_auto:
-            reservoir = reservoir.since(recent.n_samples + half_life * np.log2(MIN_SHARE))
-        mapping = self._changed(
-            network=network,
-            reservoir=reservoir,
-            mixtures=self.mixtures or ((DEFAULT_MIXTURE,) if len(reservoir) else ()),
-            chosen=None,
-            recent=recent,
-        )
-        if not choose or len(self.class_table.seen) < 2:
-            return mapping
-        fixed = self.settings.fixed
-        if choose is Effort.QUICK:
-            fixed = fixed._replace(is_coarse=True, known=recent.fitted.mixtures)
-        mapping = mapping.with_choice(is_last, fixed)
-        if in_order:
-            return mapping
-        return replace(mapping, recent=replace(recent, fitted=FitSelection.of(mapping.mixtures, len(reservoir))))
 
     @cached_property
     def updates(self) -> Updates | None:
@@ -492,10 +398,18 @@ class EvidenceMapping(Regression):
     @property
     def left_out(self) -> LooPredictions:
         """Leave-one-out predictions of the stored labels."""
-        return self.settled.left_out if len(self.recent.labels) else super().left_out
+        solution = self.settled.solution
+        return LooPredictions(
+            self.class_table.with_unseen(solution.readout.probabilities(solution.left_out)),
+            np.sort(self.class_table.sorted_codes())[solution.classes],
+            solution.groups.weights,
+            solution.rows,
+            solution.groups.numbers,
+            solution.groups.kind,
+        )
 
     @cached_property
-    def settled(self) -> Regression:
+    def settled(self) -> EvidenceMapping:
         """The regression on all stored labels, with boxes and settings fixed; quality is estimated from it."""
         if not len(self.recent.labels):
             return self
@@ -546,7 +460,7 @@ class EvidenceMapping(Regression):
         mapping = self._changed(class_table=class_table, mixtures=())
         return mapping._with_network(network, None, is_last=True) if class_table.seen else mapping
 
-    def with_columns(self, network: Network, n_columns: int) -> EvidenceMapping:
+    def with_columns(self, network: Network, n_columns: int) -> Self:
         """Return the mapping after its network has got further columns, missing in all samples learnt so far."""
         return self._changed(
             network=network if self.network is not None else None,
@@ -572,15 +486,7 @@ class EvidenceMapping(Regression):
         return replace(self, reservoir=reservoir, chosen=self.solution, recent=recent, known=known)
 
     def to_state(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any]:
-        """Return the state to save: plain values and arrays.
-
-        Parameters
-        ----------
-        samples : bool
-            Whether labelled samples are part of it.
-        promises : bool
-            Whether predictions depend on what the other labels alone predict for each label, which then is part of it.
-        """
+        """Return the state to save: plain values and arrays."""
         if not samples and self.without_samples() is not self:
             return self.without_samples().to_state()
         is_absent, updates = isinstance(self.reservoir, AbsentLabels), self.updates
@@ -591,9 +497,9 @@ class EvidenceMapping(Regression):
             "mixtures": [one.to_state() for one in self.mixtures],
             "settings_by_labels": self.settings_by_labels,
             "recent": self.recent.to_state(),
-            "solution": solution_state(self.solution, self.mixtures) if len(self.reservoir) else None,
-            "updates": None if updates is None else updates_state(updates),
-            "settled": solution_state(without_terms(self.settled.solution), self.mixtures) if has_settled else None,
+            "solution": self.solution.to_state(self.mixtures) if len(self.reservoir) else None,
+            "updates": None if updates is None else updates.to_state(),
+            "settled": self.settled.solution.without_terms().to_state(self.mixtures) if has_settled else None,
             **({"network": self.network.to_state()} if self.network is not None and self.recent.has_come else {}),
         }
 
@@ -617,12 +523,29 @@ class EvidenceMapping(Regression):
         mapping = cls(settings, own, class_table, reservoir, mixtures, None, by_labels, recent)
         if not has_labels:
             return mapping
-        around = Around(network.nodes.n_features, network.nodes.n_nodes, class_table, reservoir, mixtures)
-        solution = solution_of(state["solution"], around)
+        context = SavedContext(network.nodes.n_features, network.nodes.n_nodes, class_table, reservoir, mixtures)
+        solution = Solution.from_state(state["solution"], context)
         updates = settled = None
         if state["updates"] is not None:
-            updates = updates_of(state["updates"], solution, settings, around)
+            updates = Updates.from_state(state["updates"], solution, settings)
             require(updates.time <= recent.n_samples, "the updates")
         if state["settled"] is not None:
-            settled = solution_of(state["settled"], around._replace(labels=mapping.all_labels()))
+            settled = Solution.from_state(state["settled"], context._replace(labels=mapping.all_labels()))
         return replace(mapping, chosen=solution, known=Known(updates, settled))
+
+
+def check_parts(state: dict[str, Any], labels: LabelReservoir, recent: StreamState, n_classes: int) -> None:
+    """Raise a ValueError where the state of a mapping has less or more than its labels demand."""
+    has, is_absent = {name: value is not None for name, value in state.items()}, isinstance(labels, AbsentLabels)
+    has_labels, later = bool(len(labels)), recent.labels
+    fits = type(state["settings_by_labels"]) is bool
+    fits = fits and has_labels == bool(state["mixtures"]) == bool(n_classes) == has["solution"]
+    fits = fits and has["updates"] == (has_labels and recent.is_learnt)
+    if len(later):
+        fits = fits and has_labels and is_absent == isinstance(later, AbsentLabels) and has["settled"] >= is_absent
+    else:
+        fits = fits and not has["settled"]
+    if isinstance(labels, AbsentLabels) and isinstance(later, AbsentLabels):
+        fits = fits and (labels.numbers is None) == (later.numbers is None)
+    if not fits:
+        raise ValueError("the evidence of the model does not fit its classes")

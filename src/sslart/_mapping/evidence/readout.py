@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +13,7 @@ from sslart._art.backend import backend
 from sslart._data.labels import ClassTable
 from sslart._mapping.evidence.basis import MAX_COEFFICIENT, Term, TermShape, saved_coefficients, saved_places
 from sslart._mapping.evidence.boxes import BoxTerm
-from sslart._mapping.evidence.design import RankScaler
-from sslart._mapping.evidence.duplicate_groups import LabelGroups
+from sslart._mapping.evidence.design import LabelGroups, LabelledSet, RankScaler
 from sslart._mapping.evidence.families import (
     LinearTerm,
     SplineTerm,
@@ -27,7 +26,7 @@ from sslart._mapping.evidence.label_reservoir import AbsentLabels, LabelReservoi
 from sslart._mapping.evidence.settings import (
     Mixture,
 )
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.parallel import n_threads, stop_flag
 from sslart._utils.validation import check_number, require, saved_array
 
@@ -38,21 +37,12 @@ KINDS = ("single", "copies", "near copies", "given")
 
 
 class ScoreParts(NamedTuple):
-    """Components of the scores.
+    """Components of the scores."""
 
-    Attributes
-    ----------
-    base : array of length n_classes
-        The scores of a sample without any value.
-    by_column : array of shape (n_samples, n_columns, n_classes)
-        The Shapley value of each column, where a missing value adds nothing.
-    of_graph : array of shape (n_samples, n_classes)
-        What the graph of boxes adds, against a sample without any value.
-    """
-
-    base: FloatArray
+    base: FloatArray  # the scores of a sample without any value
+    # (n_samples, n_columns, n_classes): the Shapley value of each column, where a missing value adds nothing
     by_column: FloatArray
-    of_graph: FloatArray
+    of_graph: FloatArray  # (n_samples, n_classes): what the graph of boxes adds, against a sample without any value
 
 
 TERM_ORDER: tuple[type[Term], ...] = (BoxTerm, GraphTerm, LinearTerm, SplineTerm, TreeTerm)
@@ -60,27 +50,14 @@ TERM_ORDER: tuple[type[Term], ...] = (BoxTerm, GraphTerm, LinearTerm, SplineTerm
 
 @dataclass(frozen=True, eq=False)
 class Readout:
-    """Scores and probabilities of the classes learnt so far, sorted.
-
-    Attributes
-    ----------
-    scaler : RankScaler
-    terms : tuple of Term
-    bias : array of length n_classes
-    inverse_temperature : float
-        What scores are multiplied by before they become probabilities.
-    smoothing : float
-        Share of the probability that is spread evenly, because labels are few.
-    nodes : array of int
-        The node of the network that each box of the terms stands for.
-    """
+    """Scores and probabilities of the classes learnt so far, sorted."""
 
     scaler: RankScaler
     terms: tuple[Term, ...]
-    bias: FloatArray
-    inverse_temperature: float
-    smoothing: float
-    nodes: IntArray
+    bias: FloatArray  # (n_classes,)
+    inverse_temperature: float  # what scores are multiplied by before they become probabilities
+    smoothing: float  # share of the probability that is spread evenly, because labels are few
+    nodes: IntArray  # the node of the network that each box of the terms stands for
     _scorers: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def _scorer(self) -> Any:
@@ -133,16 +110,7 @@ class Readout:
     def contributions(
         self, coded: FloatArray, columns: IntArray, n_columns: int, n_jobs: int | None = None
     ) -> ScoreParts:
-        """Divide the scores among the columns that the coded features encode.
-
-        Parameters
-        ----------
-        coded : array of shape (n_samples, n_features)
-        columns : array of length n_features
-            The column that each feature encodes.
-        n_columns : int
-        n_jobs : int or None
-        """
+        """Divide the scores among columns, given the column that each coded feature encodes."""
         n_classes = len(self.bias)
         by_column, of_graph = np.empty((len(coded), n_columns, n_classes)), np.empty((len(coded) + 1, n_classes))
         threads = n_threads(n_jobs, CONTRIBUTION_COST * coded.size * max(len(self.nodes), 1) * max(len(self.terms), 1))
@@ -173,73 +141,41 @@ class Readout:
         return contributions
 
 
-class ReadoutBuilder:
-    """Collects the terms of the chosen mixtures and makes one readout of them."""
-
-    def __init__(self, n_classes: int) -> None:
-        self.bias = np.zeros(n_classes)
-        self._terms: list[Term] = []
-
-    def add(self, terms: Sequence[Term]) -> None:
-        """Add further terms."""
-        self._terms += terms
-
-    def readout(
-        self, scaler: RankScaler, nodes: IntArray, left_out: FloatArray, classes: IntArray, weights: FloatArray
-    ) -> Readout:
-        """Return the sum of all terms; probabilities are calibrated on the scores of left-out labels, and weights."""
-        kinds = [*TERM_ORDER, *dict.fromkeys(type(term) for term in self._terms if type(term) not in TERM_ORDER)]
-        terms: list[Term] = []
-        for kind in kinds:
-            terms += kind.combined([term for term in self._terms if type(term) is kind])
-        return Readout(scaler, tuple(terms), self.bias, *calibration(left_out, classes, weights), nodes)
-
-
 def calibration(left_out: FloatArray, classes: IntArray, weights: FloatArray) -> tuple[float, float]:
     """Return the inverse temperature and the smoothing that suit the scores of left-out labels best.
 
     The inverse temperature is that of the lowest log loss within its range, the ends included.
     """
     smoothing = 1.0 / (float(weights.sum()) + 2.0)
-    loss = _CalibrationLoss(left_out, classes, weights, smoothing)
-    grid = np.linspace(*LOG_RANGE, N_TRIED)
-    best = int(np.argmin([loss(one) for one in grid]))
-    lower, upper = grid[max(best - 1, 0)], grid[min(best + 1, N_TRIED - 1)]
-    found = [float(grid[best])]
-    if loss.slope(lower) < 0.0 < loss.slope(upper):
-        found.append(float(brentq(loss.slope, lower, upper, xtol=1e-14)))
-    return float(np.exp(min(found, key=loss))), smoothing
+    below_best, right = left_out - left_out.max(axis=1, keepdims=True), (np.arange(len(classes)), classes)
 
-
-class _CalibrationLoss:
-    """The log loss of probabilities by the logarithm of the inverse temperature, and its slope."""
-
-    def __init__(self, left_out: FloatArray, classes: IntArray, weights: FloatArray, smoothing: float) -> None:
-        self._below_best = left_out - left_out.max(axis=1, keepdims=True)
-        self._right = np.arange(len(classes)), classes
-        self._weights, self._smoothing = weights, smoothing
-
-    def __call__(self, log_scale: float) -> float:
-        shares = self._shares(log_scale)
-        return -float((self._weights * np.log(self._smoothed(shares[self._right]))).sum())
-
-    def slope(self, log_scale: float) -> float:
-        shares = self._shares(log_scale)
-        right = shares[self._right]
-        gain = self._below_best[self._right] - (shares * self._below_best).sum(axis=1)
-        rise = (1.0 - self._smoothing) * right * np.exp(log_scale) * gain
-        return -float((self._weights * rise / self._smoothed(right)).sum())
-
-    def _shares(self, log_scale: float) -> FloatArray:
-        shares = np.exp(np.exp(log_scale) * self._below_best)
+    def shares_at(log_scale: float) -> FloatArray:
+        shares = np.exp(np.exp(log_scale) * below_best)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
-    def _smoothed(self, shares: FloatArray) -> FloatArray:
-        return np.asarray((1.0 - self._smoothing) * shares + self._smoothing / self._below_best.shape[1])
+    def smoothed(shares: FloatArray) -> FloatArray:
+        return np.asarray((1.0 - smoothing) * shares + smoothing / left_out.shape[1])
+
+    def log_loss(log_scale: float) -> float:
+        return -float((weights * np.log(smoothed(shares_at(log_scale)[right]))).sum())
+
+    def slope(log_scale: float) -> float:
+        shares = shares_at(log_scale)
+        gain = below_best[right] - (shares * below_best).sum(axis=1)
+        rise = (1.0 - smoothing) * shares[right] * np.exp(log_scale) * gain
+        return -float((weights * rise / smoothed(shares[right])).sum())
+
+    grid = np.linspace(*LOG_RANGE, N_TRIED)
+    best = int(np.argmin([log_loss(one) for one in grid]))
+    lower, upper = grid[max(best - 1, 0)], grid[min(best + 1, N_TRIED - 1)]
+    found = [float(grid[best])]
+    if slope(lower) < 0.0 < slope(upper):
+        found.append(float(brentq(slope, lower, upper, xtol=1e-14)))
+    return float(np.exp(min(found, key=log_loss))), smoothing
 
 
-class Around(NamedTuple):
-    """Context that a saved solution must fit: features, boxes, classes, labels, and chosen mixtures."""
+class SavedContext(NamedTuple):
+    """Features, boxes, classes, labels and chosen mixtures that a saved solution must fit."""
 
     n_features: int
     n_nodes: int
@@ -253,79 +189,85 @@ class Around(NamedTuple):
         return len(self.class_table.seen)
 
 
-def solution_state(solution: Solution, chosen: tuple[Mixture, ...]) -> dict[str, Any]:
-    """Return a solution as plain values and arrays; its mixtures only where they are others than those chosen."""
-    return {
-        "readout": solution.readout.to_state(),
-        "mixtures": None if solution.mixtures == chosen else [one.to_state() for one in solution.mixtures],
-        "left_out": solution.left_out,
-        "classes": solution.classes,
-        "groups": solution.groups.numbers,
-        "kind": solution.groups.kind,
-        "rows": solution.rows,
-        "class_factors": solution.class_factors,
-    }
-
-
-def solution_of(state: dict[str, Any], around: Around) -> Solution:
-    """Return the solution of a saved state, after checking that it can be one."""
-    n_classes = around.n_classes
-    rows = saved_places(state, "rows", None, len(around.labels))
-    n = len(rows)
-    left_out = saved_coefficients(state, "left_out", n, n_classes)
-    classes = saved_array(state, "classes", np.int64, n, low=0, high=n_classes - 1)
-    if not isinstance(around.labels, AbsentLabels):
-        codes = np.concatenate([chunk.codes for chunk in around.labels.chunks])
-        require((around.class_table.order_of_seen()[codes[rows]] == classes).all(), "the classes of left-out labels")
-    groups = LabelGroups(saved_array(state, "groups", np.int64, n, low=0, high=n - 1), state["kind"])
-    require(groups.kind in KINDS and (groups.numbers == groups.of_label).all(), "the groups of labels")
-    mixtures = around.chosen if state["mixtures"] is None else tuple(mixture_of(one) for one in state["mixtures"])
-    require(mixtures, "the mixtures")
-    factors = saved_array(state, "class_factors", np.float64, n_classes, low=0, high=MAX_COEFFICIENT)
-    readout = Readout.from_state(state["readout"], around.n_features, n_classes, around.n_nodes)
-    return Solution(readout, mixtures, left_out, classes, groups, rows, factors)
-
-
-def without_terms(solution: Solution) -> Solution:
-    """Return a solution reduced to its leave-one-out predictions, with a readout without terms."""
-    own = solution.readout
-    nothing = RankScaler((None,) * len(own.scaler.knots))
-    readout = Readout(nothing, (), own.bias, own.inverse_temperature, own.smoothing, own.nodes)
-    return Solution(
-        readout,
-        solution.mixtures,
-        solution.left_out,
-        solution.classes,
-        solution.groups,
-        solution.rows,
-        solution.class_factors,
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A readout, its mixtures, and the leave-one-out predictions of the labels.
-
-    Attributes
-    ----------
-    readout : Readout
-    mixtures : tuple of Mixture
-    left_out : array of shape (n_labels, n_classes)
-        Scores of each label used for the choice, predicted without it.
-    classes : array of length n_labels
-        The classes of these labels, as indices into the classes learnt so far, sorted.
-    groups : LabelGroups
-        Which labels were left out together.
-    rows : array of int of length n_labels
-        Which of the labels that are kept.
-    class_factors : array of length n_classes
-        How much each class counts.
-    """
+    """A readout, its mixtures, and the leave-one-out predictions of the labels."""
 
     readout: Readout
     mixtures: tuple[Mixture, ...]
-    left_out: FloatArray
-    classes: IntArray
-    groups: LabelGroups
-    rows: IntArray
-    class_factors: FloatArray
+    left_out: FloatArray  # (n_labels, n_classes): scores of each label used for the choice, predicted without it
+    classes: IntArray  # the classes of these labels, as indices into the classes learnt so far, sorted
+    groups: LabelGroups  # which labels were left out together
+    rows: IntArray  # which of the labels that are kept
+    class_factors: FloatArray  # how much each class counts
+
+    @property
+    def loo_right(self) -> BoolArray:
+        """Mask of labels whose leave-one-out prediction is correct."""
+        return np.asarray(self.left_out.argmax(axis=1) == self.classes)
+
+    def without_terms(self) -> Solution:
+        """Return the leave-one-out predictions, with a readout without terms."""
+        nothing = RankScaler((None,) * len(self.readout.scaler.knots))
+        return replace(self, readout=replace(self.readout, scaler=nothing, terms=()))
+
+    def to_state(self, chosen: tuple[Mixture, ...]) -> dict[str, Any]:
+        """Return plain values and arrays; mixtures only where they are others than those chosen."""
+        return {
+            "readout": self.readout.to_state(),
+            "mixtures": None if self.mixtures == chosen else [one.to_state() for one in self.mixtures],
+            "left_out": self.left_out,
+            "classes": self.classes,
+            "groups": self.groups.numbers,
+            "kind": self.groups.kind,
+            "rows": self.rows,
+            "class_factors": self.class_factors,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], context: SavedContext) -> Solution:
+        """Return the solution of a saved state, after checking that it can be one."""
+        n_classes = context.n_classes
+        rows = saved_places(state, "rows", None, len(context.labels))
+        n = len(rows)
+        left_out = saved_coefficients(state, "left_out", n, n_classes)
+        classes = saved_array(state, "classes", np.int64, n, low=0, high=n_classes - 1)
+        if not isinstance(context.labels, AbsentLabels):
+            own = context.class_table.order_of_seen()[context.labels.whole().codes[rows]]
+            require((own == classes).all(), "the classes of left-out labels")
+        groups = LabelGroups(saved_array(state, "groups", np.int64, n, low=0, high=n - 1), state["kind"])
+        require(groups.kind in KINDS and (groups.numbers == groups.of_label).all(), "the groups of labels")
+        given = state["mixtures"]
+        mixtures = context.chosen if given is None else tuple(mixture_of(one) for one in given)
+        require(mixtures, "the mixtures")
+        factors = saved_array(state, "class_factors", np.float64, n_classes, low=0, high=MAX_COEFFICIENT)
+        readout = Readout.from_state(state["readout"], context.n_features, n_classes, context.n_nodes)
+        return cls(readout, mixtures, left_out, classes, groups, rows, factors)
+
+
+class SolutionBuilder:
+    """Collects the terms of the chosen mixtures and makes one readout of them; `nodes`: those its boxes stand for."""
+
+    def __init__(self, labelled: LabelledSet, scaler: RankScaler, nodes: IntArray) -> None:
+        self._labelled, self._scaler, self._nodes = labelled, scaler, nodes
+        self._bias = np.zeros(labelled.n_classes)
+        self._terms: list[Term] = []
+
+    def add(self, terms: Sequence[Term], bias: FloatArray | float = 0.0) -> None:
+        """Add further terms, and a bias."""
+        self._terms += terms
+        self._bias += bias
+
+    def solution(self, mixtures: Sequence[Mixture], left_out: FloatArray, rows: IntArray | None = None) -> Solution:
+        """Return the sum of all terms, calibrated on the scores of the left-out labels: some rows, or all."""
+        labelled, groups = self._labelled, self._labelled.groups
+        classes, counts = labelled.classes, labelled.counts
+        if rows is None:
+            rows = np.arange(len(classes)) if labelled.rows is None else labelled.rows
+        else:
+            classes, counts, groups = classes[rows], counts[rows], groups.of_rows(rows)
+        kinds: dict[type[Term], None] = dict.fromkeys([*TERM_ORDER, *(type(one) for one in self._terms)])
+        terms = [one for kind in kinds for one in kind.combined([own for own in self._terms if type(own) is kind])]
+        scales = calibration(left_out, classes, counts)
+        readout = Readout(self._scaler, tuple(terms), self._bias, *scales, self._nodes)
+        return Solution(readout, tuple(mixtures), left_out, classes, groups, rows, labelled.class_factors)

@@ -10,20 +10,18 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from sslart._art.algebra import multiply
-from sslart._mapping.evidence.basis import Basis
+from sslart._mapping.evidence.basis import Basis, DualRidge, Fit
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import FAMILIES, TreeFamily, family_of
 from sslart._mapping.evidence.large_scale import (
     MAX_CHOOSING,
     MAX_LABELS,
     MixtureLimits,
-    has_many_classes,
     learn_many_classes,
     learn_many_labels,
     sample_of_classes,
 )
-from sslart._mapping.evidence.readout import ReadoutBuilder, Solution
-from sslart._mapping.evidence.ridge import DualRidge, Fit
+from sslart._mapping.evidence.readout import Solution, SolutionBuilder
 from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, N_BLOCKS, NO_BLOCK, BasisSpec, FixedSettings, Mixture
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
@@ -71,12 +69,6 @@ class LooFits:
 
     Every prediction for a left-out label is made without it: in closed form where the basis functions follow from the
     samples alone, by folds where they depend on labels.
-
-    Parameters
-    ----------
-    labelled : LabelledSet
-    design : DesignMatrices or None
-        Those of the set; None: made of it.
     """
 
     def __init__(self, labelled: LabelledSet, design: DesignMatrices | None = None) -> None:
@@ -121,12 +113,17 @@ class LooFits:
             return
         gram = self._gram([self.basis(spec) for spec in specs])
         regression = DualRidge(gram, labelled.targets, labelled.ridge_weights, labelled.groups.several)
-        if self._needs_folds(specs):
+        if any(family_of(spec).uses_labels for spec in specs):
             yield from self._by_folds(specs, list(regression.fits(ridges)), is_wanted)
         elif is_wanted is None:
             yield from regression.fits(ridges)
         else:
             yield from regression.fits(ridges, self.blocks, is_wanted)
+
+    def fits_of(self, candidates: Iterable[Candidate]) -> Iterator[tuple[Candidate, Fit]]:
+        """Yield candidates with their fits; those of the same bases are fitted together."""
+        for specs, ridges in ridges_of(candidates).items():
+            yield from (((specs, fit.ridge), fit) for fit in self.fits(specs, ridges))
 
     @cached_property
     def _counts(self) -> FloatArray:
@@ -152,9 +149,6 @@ class LooFits:
         found = np.repeat(values[:1], 1 + N_BLOCKS, axis=0)
         found[1 + self.block_numbers] = values[1:]
         return found
-
-    def _needs_folds(self, specs: Specs) -> bool:
-        return any(family_of(spec).uses_labels for spec in specs)
 
     def _gram(self, bases: Sequence[Basis]) -> FloatArray:
         return np.asarray(np.sum([basis.gram for basis in bases], axis=0) / len(bases) + 1.0)
@@ -223,7 +217,8 @@ def screened(trial: LooFits, taking_part: TakingPart, *, is_coarse: bool = False
     grid = _Grid(taking_part)
     if not grid.coarse:
         return taking_part
-    losses = [_losses(trial.of_part(half, FEW_BOXES), grid.coarse) for half in halves]
+    parts = [trial.of_part(half, FEW_BOXES) for half in halves]
+    losses = [np.array([part.losses(fit.left_out) for _, fit in part.fits_of(grid.coarse)]) for part in parts]
     n_bases = MIN_BASES if is_coarse else max(MIN_BASES, round(MIN_BASES * (USUAL_LABELS / n) ** 2))
     found: TakingPart = {}
     for own, views in (
@@ -235,12 +230,6 @@ def screened(trial: LooFits, taking_part: TakingPart, *, is_coarse: bool = False
             found.setdefault(candidate, np.zeros_like(taking_part[candidate]))[views] = True
     found |= {one: taking_part[one] for one in grid.alone}
     return {one: found[one] for one in taking_part if one in found}
-
-
-def _losses(trial: LooFits, candidates: Iterable[Candidate]) -> FloatArray:
-    """Return the loss of each candidate on each label, shape (n_candidates, n_labels)."""
-    fits = (fit for specs, ridges in ridges_of(candidates).items() for fit in trial.fits(specs, ridges))
-    return np.array([trial.losses(fit.left_out) for fit in fits])
 
 
 def _best(candidates: Sequence[Candidate], losses: FloatArray, n_bases: int) -> list[Candidate]:
@@ -359,24 +348,15 @@ def choose(labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray) -> Solu
 
 def is_chosen_by_some(labelled: LabelledSet) -> bool:
     """Return True if there are so many labels or classes that a subset of the labels chooses for all."""
-    return has_many_classes(labelled) or len(labelled.classes) > MAX_LABELS
+    return labelled.has_many_classes or len(labelled.classes) > MAX_LABELS
 
 
 class SubsetChoice(NamedTuple):
-    """Settings chosen on a subset of many labels or classes.
-
-    Attributes
-    ----------
-    mixtures : tuple of Mixture
-    blocks : array of int of length n_labels
-        The block in which each label had part in the choice; `NO_BLOCK` where it had none.
-    by_labels : bool
-        Whether labels have decided; they cannot where too few classes have two of them.
-    """
+    """Settings chosen on a subset of many labels or classes."""
 
     mixtures: tuple[Mixture, ...]
-    blocks: IntArray
-    by_labels: bool
+    blocks: IntArray  # the block in which each label had part in the choice; `NO_BLOCK` where it had none
+    by_labels: bool  # whether labels have decided; they cannot where too few classes have two of them
 
 
 def choose_by_some(labelled: LabelledSet, fixed: FixedSettings) -> SubsetChoice:
@@ -385,7 +365,7 @@ def choose_by_some(labelled: LabelledSet, fixed: FixedSettings) -> SubsetChoice:
     There is no choice where too few classes have two labels.
     """
     half = len(labelled.classes) // 2
-    sample = sample_of_classes(labelled) if has_many_classes(labelled) else labelled.subset(min(MAX_CHOOSING, half))
+    sample = sample_of_classes(labelled) if labelled.has_many_classes else labelled.subset(min(MAX_CHOOSING, half))
     if sample is None or sample.rows is None:
         return SubsetChoice((_untried(labelled, fixed),), np.full(len(labelled.classes), NO_BLOCK), False)
     trial = LooFits(sample)
@@ -489,10 +469,7 @@ def _head_start(specs: Specs) -> float:
 
 
 def _chosen(tried: list[Mixture], shares: FloatArray, scores: FloatArray, able: MixtureLimits | None) -> FloatArray:
-    """Return the weight of each candidate by its score, 0 for those that do not matter; they sum to one.
-
-    `shares`: of groups of functions in the candidates. `able`: which can be learnt, None for all.
-    """
+    """Return the weight of each candidate by its score, 0 for those that do not matter; they sum to one."""
     weights = np.exp(-(scores - scores.min()) / TEMPERATURE)
     kept = np.argsort(-weights, kind="stable")[:MAX_MIXTURES]
     kept = kept[weights[kept] >= MIN_WEIGHT * weights[kept[0]]]
@@ -507,24 +484,18 @@ def _chosen(tried: list[Mixture], shares: FloatArray, scores: FloatArray, able: 
 def learn(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -> Solution:
     """Learn with mixtures that were chosen before."""
     if len(labelled.classes) > MAX_LABELS:
-        learn_many = learn_many_classes if has_many_classes(labelled) else learn_many_labels
-        readout, left_out, rows, used = learn_many(labelled, mixtures, nodes)
-        groups = labelled.groups.of_rows(rows)
-        return Solution(readout, used, left_out, labelled.classes[rows], groups, rows, labelled.class_factors)
+        learn_many = learn_many_classes if labelled.has_many_classes else learn_many_labels
+        return learn_many(labelled, mixtures, nodes)
     return _learnt(LooFits(labelled), nodes, mixtures)
 
 
 def _learnt(trial: LooFits, nodes: IntArray, mixtures: Sequence[Mixture]) -> Solution:
-    ridges = ridges_of((one.specs, one.ridge) for one in mixtures)
-    fits = {(specs, fit.ridge): fit for specs, those in ridges.items() for fit in trial.fits(specs, those)}
+    fits = dict(trial.fits_of((one.specs, one.ridge) for one in mixtures))
     return _solution(trial, nodes, mixtures, [fits[one.specs, one.ridge] for one in mixtures])
 
 
 def _without_minor(shares: FloatArray, weights: FloatArray, kept: IntArray) -> IntArray:
-    """Return the candidates without those that use groups of functions of small total weight.
-
-    `shares`: of each group of functions (column) in each candidate (row).
-    """
+    """Return the candidates without those that use groups of functions of small total weight."""
     by_group = (weights[kept, None] * shares[kept]).sum(axis=0)
     order = np.argsort(by_group, kind="stable")
     order = order[by_group[order] > 0]
@@ -547,7 +518,7 @@ def _group_shares(tried: list[Mixture]) -> FloatArray:
 def _solution(trial: LooFits, nodes: IntArray, mixtures: Sequence[Mixture], fits: Sequence[Fit]) -> Solution:
     """Return the weighted sum of the mixtures; a left-out label is predicted with the weights without its block."""
     labelled = trial.labelled
-    builder = ReadoutBuilder(labelled.n_classes)
+    builder = SolutionBuilder(labelled, trial.design.scaler, nodes)
     coefficients: dict[BasisSpec, FloatArray] = {}
     left_out = np.zeros(labelled.targets.shape)
     for mixture, fit in zip(mixtures, fits, strict=True):
@@ -557,13 +528,11 @@ def _solution(trial: LooFits, nodes: IntArray, mixtures: Sequence[Mixture], fits
         if not family_of(mixture.specs[0]).uses_ridge:
             builder.add(trial.basis(mixture.specs[0]).terms(mixture.weight * fit.coefficients))
             continue
-        builder.bias += mixture.weight * fit.coefficients.sum(axis=0)
+        builder.add((), mixture.weight * fit.coefficients.sum(axis=0))
         for spec in mixture.specs:
             share = mixture.weight / len(mixture.specs) * fit.coefficients
             coefficients[spec] = coefficients.get(spec, 0.0) + share
     for spec, coefficient in coefficients.items():
         basis = trial.basis(spec)
         builder.add(basis.terms(basis.weights(coefficient)))
-    readout = builder.readout(trial.design.scaler, nodes, left_out, labelled.classes, labelled.counts)
-    rows = np.arange(len(labelled.classes)) if labelled.rows is None else labelled.rows
-    return Solution(readout, tuple(mixtures), left_out, labelled.classes, labelled.groups, rows, labelled.class_factors)
+    return builder.solution(mixtures, left_out)

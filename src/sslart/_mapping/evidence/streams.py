@@ -24,7 +24,7 @@ from sslart._mapping.evidence.boxes import BoxGroup, BoxTerm
 from sslart._mapping.evidence.design import RankScaler, places_in_class
 from sslart._mapping.evidence.families import LinearTerm, family_of, mixture_of
 from sslart._mapping.evidence.label_reservoir import LabelReservoir, labels_of
-from sslart._mapping.evidence.readout import Around, Readout, Solution
+from sslart._mapping.evidence.readout import Readout, Solution
 from sslart._mapping.evidence.settings import HALF_LIVES, EvidenceSettings, Mixture
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.cache import CachesValues, changed
@@ -77,19 +77,7 @@ def choosing_rows(
     That is where a class comes for the first time, where labels are 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256,
     ..., and where samples are three times as many as at the choice before. With a half-life, samples are no further
     apart than a part of it, or 4,000. Labels are no further apart than half of those that are kept.
-
-    Parameters
-    ----------
-    codes : array of length n_samples
-        Class codes in the order of their first labels, -1 where unlabelled.
-    n_classes, n_labels, n_samples : int
-        How many there have been before.
-    n_chosen : int
-        How many samples there had been at the last choice.
-    half_life : float
-        In samples; infinite where nothing is forgotten.
-    max_labels : int
-        How many labels are kept.
+    `n_classes`, `n_labels` and `n_samples` have been there before, `n_chosen` samples at the last choice.
     """
     labels_apart = max(max_labels // 2, 1)
     samples_apart = np.inf if half_life == np.inf else max(round(GAP * half_life), MIN_GAP)
@@ -118,18 +106,11 @@ def _next_number(last: int, longest: float) -> int:
     return int(max(FIRST_SAMPLE, min(GROWTH * last, last + longest), last + 1))
 
 
-def _is_growth(numbers: IntArray) -> BoolArray:
-    """Return a mask of numbers of the form 2ᵏ or 3 · 2ᵏ, from 2 on."""
-    thirds = numbers // 3
-    power, half_more = ((n > 0) & (n & (n - 1) == 0) for n in (numbers, thirds))
-    return np.asarray((numbers > 1) & (power | ((numbers % 3 == 0) & half_more)))
-
-
 def _is_choice(numbers: IntArray, longest: int) -> BoolArray:
-    """Return a mask of numbers at which settings are chosen; `longest`: the largest distance between two."""
-    is_power = numbers & (numbers - 1) == 0
-    is_growth = np.where(numbers <= FEW, _is_growth(numbers), is_power)
-    return np.where(numbers < 2 * longest, is_growth, numbers % longest == 0)
+    """Return a mask of numbers at which settings are chosen: 2ᵏ, of few labels 3 · 2ᵏ, and each `longest` numbers."""
+    is_power, is_triple = ((n > 0) & (n & (n - 1) == 0) for n in (numbers, numbers // 3))
+    grown = is_power | ((numbers <= FEW) & (numbers % 3 == 0) & is_triple)
+    return np.asarray(np.where(numbers < 2 * longest, (numbers > 1) & grown, numbers % longest == 0))
 
 
 def _has_grown(number: int, longest: int) -> bool:
@@ -142,14 +123,7 @@ def _has_grown(number: int, longest: int) -> bool:
 
 @dataclass(frozen=True)
 class UpdateBasis:
-    """The scores by the last choice of settings, the first boxes, a constant, and a trend in each feature.
-
-    Attributes
-    ----------
-    scaler : RankScaler
-    group : BoxGroup
-    n_classes : int
-    """
+    """The scores by the last choice of settings, the first boxes, a constant, and a trend in each feature."""
 
     scaler: RankScaler
     group: BoxGroup
@@ -242,21 +216,11 @@ class UpdateBasis:
 
 @dataclass(frozen=True)
 class Competition:
-    """Performance of the competing half-lives: decayed sums over the labels of the stream.
+    """Performance of the competing half-lives: decayed sums over the labels of the stream."""
 
-    Attributes
-    ----------
-    half_lives : array of length n_candidates
-        In samples, ascending; infinite: nothing is forgotten.
-    losses : array of length n_candidates
-        Of scores and predicted classes.
-    errors : array of length n_candidates
-        Of predicted classes.
-    """
-
-    half_lives: FloatArray
-    losses: FloatArray
-    errors: FloatArray
+    half_lives: FloatArray  # in samples, ascending; infinite: nothing is forgotten
+    losses: FloatArray  # of scores and predicted classes
+    errors: FloatArray  # of predicted classes
 
     @classmethod
     def begun(cls, half_lives: tuple[float, ...]) -> Competition:
@@ -284,43 +248,22 @@ class Competition:
 
 
 class Recursion(NamedTuple):
-    """Regressions on the same functions, one for each half-life.
+    """Regressions on the same functions, one for each half-life."""
 
-    Attributes
-    ----------
-    inverses : array of shape (n_half_lives, n_functions, n_functions)
-        (Φ'WΦ + Λ)⁻¹.
-    weights : array of shape (n_half_lives, n_functions, n_classes)
-    """
-
-    inverses: FloatArray
-    weights: FloatArray
+    inverses: FloatArray  # (n_half_lives, n_functions, n_functions): (Φ'WΦ + Λ)⁻¹
+    weights: FloatArray  # (n_half_lives, n_functions, n_classes)
 
 
 @dataclass(frozen=True, eq=False)
 class Updates(CachesValues):
-    """The regressions of all half-lives, on all functions and without boxes. Immutable: every label makes a new one.
-
-    Attributes
-    ----------
-    basis : UpdateBasis
-    competition : Competition
-    recursions : tuple of Recursion
-        One for each part of the functions.
-    turns : int
-        How many labels there have been: one function after another gets back what its λ has lost.
-    time : int
-        The number of the last sample with a label.
-    predicted : array of int
-        The classes that the last labels were predicted as, before they were learnt.
-    """
+    """The regressions of all half-lives, on all functions and without boxes. Immutable: every label makes a new one."""
 
     basis: UpdateBasis
     competition: Competition
-    recursions: tuple[Recursion, ...]
-    turns: int
-    time: int
-    predicted: IntArray
+    recursions: tuple[Recursion, ...]  # one for each part of the functions
+    turns: int  # how many labels there have been: one function after another gets back what its λ has lost
+    time: int  # the number of the last sample with a label
+    predicted: IntArray  # the classes that the last labels were predicted as, before they were learnt
 
     @classmethod
     def begun(
@@ -336,19 +279,8 @@ class Updates(CachesValues):
     ) -> Updates:
         """Return the state just after a choice of settings.
 
-        Parameters
-        ----------
-        basis : UpdateBasis
-        competition : Competition
-        own : float
-            The half-life with which the weights of the readout have been found: it corrects nothing yet.
-        values : array of shape (n_labels, n_functions)
-            The functions at the labels kept, with the scores that the other labels alone give.
-        targets : array of shape (n_labels, n_classes)
-        weights : array of length n_labels
-        ages : array of length n_labels
-            How many samples ago each label came.
-        time : int
+        The half-life `own`, by which the readout has been found, corrects nothing yet. `values` (n_labels, n_functions)
+        are the functions at the labels kept, with leave-one-out scores; `ages` are counted in samples.
         """
         half_lives = competition.half_lives[: len(competition.half_lives) // N_PARTS]
         decayed = weights * 2.0 ** (-ages / half_lives[:, None])
@@ -379,15 +311,7 @@ class Updates(CachesValues):
         return self.basis.weighted(coded, scores, self.shared_weights)
 
     def after(self, values: FloatArray, targets: IntArray, weights: FloatArray, times: IntArray) -> Updates:
-        """Return the state after further labels, one after another.
-
-        Parameters
-        ----------
-        values : array of shape (n_labels, n_functions)
-            The functions at their samples.
-        targets, weights, times : arrays of length n_labels
-            Their classes, what they count, and the numbers of their samples.
-        """
+        """Return the state after further labels, one after another, given the functions at their samples."""
         basis, before = self.basis, self.competition
         half_lives = before.half_lives[: len(before.half_lives) // N_PARTS]
         competition = Competition(before.half_lives, before.losses.copy(), before.errors.copy())
@@ -417,19 +341,44 @@ class Updates(CachesValues):
         )
         return Updates(basis, competition, recursions, self.turns + len(targets), int(times[-1]), predicted)
 
+    def to_state(self) -> dict[str, Any]:
+        """Return the updates as plain values and arrays."""
+        return {
+            "group": self.basis.group.to_state(),
+            "competition": self.competition.to_state(),
+            "recursions": [one._asdict() for one in self.recursions],
+            "turns": self.turns,
+            "time": self.time,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], solution: Solution, settings: EvidenceSettings) -> Updates:
+        """Return the updates of a saved state, after checking that they can be those of a solution."""
+        readout = solution.readout
+        n_features, n_classes = len(readout.scaler.knots), len(readout.bias)
+        n_boxes = min(len(readout.nodes), MAX_UPDATE_BOXES)
+        group = BoxGroup.from_state(state["group"], TermShape(n_features, n_classes, n_boxes))
+        fits = group.rank_weight == RANK_WEIGHT and len(group.features) == n_features and len(group.boxes) == n_boxes
+        require(fits and (group.factors == 1).all(), "the functions that labels update")
+        basis = UpdateBasis(readout.scaler, group, n_classes)
+        half_lives = settings.candidates
+        competition = Competition.from_state(state["competition"], half_lives)
+        recursions = []
+        for one, part in zip(state["recursions"], basis.parts, strict=True):
+            n = len(basis.ridges[part])
+            inverses = saved_coefficients(one, "inverses", len(half_lives), n, n)
+            is_symmetric = np.array_equal(inverses, inverses.swapaxes(1, 2))
+            require(is_symmetric and (np.diagonal(inverses, axis1=1, axis2=2) > 0).all(), "the updates")
+            recursions.append(Recursion(inverses, saved_coefficients(one, "weights", len(half_lives), n, n_classes)))
+        turns, time = (saved_whole(state, name, 0, MAX_COUNT) for name in ("turns", "time"))
+        return cls(basis, competition, tuple(recursions), turns, time, np.empty(0, dtype=np.int64))
+
 
 @dataclass(frozen=True)
 class FitSelection:
-    """Mixtures chosen by `fit` and its number of labels; the following stream tries them again.
+    """Mixtures chosen by `fit` and its number of labels; the following stream tries them again."""
 
-    Attributes
-    ----------
-    mixtures : tuple of Mixture
-        Those that counted most; trees are tried in any case.
-    n_labels : int
-    """
-
-    mixtures: tuple[Mixture, ...] = ()
+    mixtures: tuple[Mixture, ...] = ()  # those that counted most; trees are tried in any case
     n_labels: int = 0
 
     @classmethod
@@ -442,31 +391,16 @@ class FitSelection:
 
 @dataclass(frozen=True)
 class StreamState:
-    """Labels since settings were last chosen, and the state that the next selection depends on.
-
-    Attributes
-    ----------
-    labels : LabelReservoir
-    n_samples : int
-        How many samples there have been in all, labelled or not.
-    n_chosen : int
-        How many there had been at the last choice of settings.
-    half_life : float
-        That of the labels at the last choice of settings, in samples; infinite: nothing is forgotten.
-    competition : Competition or None
-        Of several half-lives; None where one is given.
-    fitted : FitSelection
-        What was chosen by `fit`.
-    max_used : int or None
-        How many labels took part in the last choice at most, unless `fit` had more; None: all that are kept.
-    """
+    """Labels since settings were last chosen, and the state that the next selection depends on."""
 
     labels: LabelReservoir = field(default_factory=LabelReservoir)
-    n_samples: int = 0
-    n_chosen: int = 0
+    n_samples: int = 0  # how many samples there have been in all, labelled or not
+    n_chosen: int = 0  # how many there had been at the last choice of settings
+    # that of the labels at the last choice of settings, in samples; infinite: nothing is forgotten
     half_life: float = np.inf
-    competition: Competition | None = None
-    fitted: FitSelection = field(default_factory=FitSelection)
+    competition: Competition | None = None  # of several half-lives; None where one is given
+    fitted: FitSelection = field(default_factory=FitSelection)  # what was chosen by `fit`
+    # how many labels took part in the last choice at most, unless `fit` had more; None: all that are kept
     max_used: int | None = None
 
     @property
@@ -521,10 +455,7 @@ class StreamState:
         )
 
     def used(self, labels: LabelReservoir) -> IntArray | None:
-        """Return the stored labels used by the regression: recent enough ones, in a stream a fair sample of them.
-
-        None: all of them.
-        """
+        """Return the stored labels that the regression uses: recent ones, in a stream a fair sample; None for all."""
         used = None
         if np.isfinite(self.half_life):
             used = np.flatnonzero(self.shares_of(labels.times()) >= MIN_SHARE)
@@ -564,9 +495,10 @@ class StreamState:
             n_most = len(kept.keys)
         some = np.sort(np.argsort(kept.keys, kind="stable")[:n_most])
         kept, classes, left_out = kept[some], solution.classes[some], solution.left_out[some]
+        competition = self.competition if mapping.settings.is_auto else None
         return Updates.begun(
             basis,
-            self._competition(mapping.settings),
+            competition or Competition.begun(mapping.settings.candidates),
             self.half_life,
             basis.values(network.encode(kept.table), left_out),
             np.eye(basis.n_classes)[classes],
@@ -574,11 +506,6 @@ class StreamState:
             self.n_chosen - kept.times,
             self.n_chosen,
         )
-
-    def _competition(self, settings: EvidenceSettings) -> Competition:
-        if self.competition is not None and settings.is_auto:
-            return self.competition
-        return Competition.begun(settings.candidates)
 
     def to_state(self) -> dict[str, Any]:
         """Return plain values."""
@@ -614,40 +541,3 @@ class StreamState:
         )
         max_used = None if state["max_used"] is None else saved_whole(state, "max_used", 1, MAX_COUNT)
         return cls(labels, n_samples, n_chosen, half_life, competition, fitted, max_used)
-
-
-def updates_state(updates: Updates) -> dict[str, Any]:
-    """Return the updates since settings were last chosen as plain values and arrays."""
-    return {
-        "group": updates.basis.group.to_state(),
-        "competition": updates.competition.to_state(),
-        "recursions": [one._asdict() for one in updates.recursions],
-        "turns": updates.turns,
-        "time": updates.time,
-    }
-
-
-def updates_of(state: dict[str, Any], solution: Solution, settings: EvidenceSettings, around: Around) -> Updates:
-    """Return the updates of a saved state, after checking that they can be those of a solution."""
-    readout, n_classes = solution.readout, around.n_classes
-    n_boxes = min(len(readout.nodes), MAX_UPDATE_BOXES)
-    group = BoxGroup.from_state(state["group"], TermShape(around.n_features, n_classes, n_boxes))
-    require(
-        group.rank_weight == RANK_WEIGHT
-        and len(group.features) == around.n_features
-        and len(group.boxes) == n_boxes
-        and (group.factors == 1).all(),
-        "the functions that labels update",
-    )
-    basis = UpdateBasis(readout.scaler, group, n_classes)
-    half_lives = settings.candidates
-    competition = Competition.from_state(state["competition"], half_lives)
-    recursions = []
-    for one, part in zip(state["recursions"], basis.parts, strict=True):
-        n = len(basis.ridges[part])
-        inverses = saved_coefficients(one, "inverses", len(half_lives), n, n)
-        is_symmetric = np.array_equal(inverses, inverses.swapaxes(1, 2))
-        require(is_symmetric and (np.diagonal(inverses, axis1=1, axis2=2) > 0).all(), "the updates")
-        recursions.append(Recursion(inverses, saved_coefficients(one, "weights", len(half_lives), n, n_classes)))
-    turns, time = (saved_whole(state, name, 0, MAX_COUNT) for name in ("turns", "time"))
-    return Updates(basis, competition, tuple(recursions), turns, time, np.empty(0, dtype=np.int64))

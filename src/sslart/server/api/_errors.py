@@ -24,6 +24,24 @@ SHOWN_PROBLEMS = 5
 _KINDS = frozenset({"bool", "int", "constrained-int", "float", "str", "constrained-str"})
 
 
+STATUSES = {
+    400: "The request cannot be read.",
+    401: "A token is needed.",
+    403: "The token does not allow it, or the request comes from another site.",
+    404: "There is no such model, row, job or token.",
+    408: "The body came too slowly.",
+    409: "It does not go with what is there.",
+    413: "The body is too large.",
+    415: "The body is not JSON, or is packed.",
+    421: "The service is not called so.",
+    422: "The request is not as described, or does not fit the model, or a fit has failed.",
+    429: "Too much waits: try again after the seconds in Retry-After.",
+    501: "A package that this needs is not installed.",
+    503: "It cannot be done now: try again after the seconds in Retry-After.",
+    507: "The disk is full.",
+}
+
+
 class ApiError(Exception):
     """An answer other than success."""
 
@@ -105,19 +123,15 @@ def _in_words(errors: list[Any]) -> str:
     return " or ".join([first, *(one.removeprefix("Input should be ") for one in others)])
 
 
-def methods_at(path: str, routers: Sequence[APIRouter]) -> list[str]:
-    """Return all methods of a path; each method has a separate route."""
-    routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
-    return sorted({method for route in routes if route.path_regex.match(path) for method in route.methods or ()})
-
-
 def add_handlers(app: FastAPI, routers: Sequence[APIRouter]) -> None:
-    """Let the application answer all errors so."""
+    """Let the application answer all errors with a message."""
 
     async def handle(request: Request, error: Exception) -> Response:
         answer = answer_to(error)
-        if answer.status_code == 405:
-            answer.headers["allow"] = ", ".join(methods_at(request.url.path, routers))
+        if answer.status_code == 405:  # each method of a path is a route of its own
+            routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
+            here = {method for one in routes if one.path_regex.match(request.url.path) for method in one.methods or ()}
+            answer.headers["allow"] = ", ".join(sorted(here))
         return answer
 
     kinds: list[Any] = [ApiError, RequestValidationError, ValidationError, HTTPException, Exception]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, disable_cre
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.exposition import generate_latest
 
+from sslart._utils.arrays import BoolArray
 from sslart.server.models._hosted import READY, HostedModel
 from sslart.server.models._registry import Registry
 
@@ -34,18 +35,12 @@ class Metrics:
         self.novel = Counter("sslart_rows_novel", "Rows that were novel.", ("model",), registry=self._registry)
         self._registry.register(_Models(hub))
 
-    def count_decisions(self, model: str, decisions: list[dict[str, Any]]) -> None:
-        """Count the predictions in decisions."""
-        n_abstained, n_novel = (sum(one[name] for one in decisions) for name in ("abstained", "novel"))
-        self.count(model, len(decisions), n_abstained, n_novel)
-
-    def count(self, model: str, n_rows: int, n_abstained: int, n_novel: int) -> None:
+    def count(self, model: str, abstained: BoolArray | Sequence[bool], novel: BoolArray | Sequence[bool]) -> None:
         """Count rows that were predicted, those without a class, and those that were novel."""
-        self.predicted.labels(model).inc(n_rows)
-        if n_abstained:
-            self.abstained.labels(model).inc(n_abstained)
-        if n_novel:
-            self.novel.labels(model).inc(n_novel)
+        self.predicted.labels(model).inc(len(abstained))
+        for counter, flags in ((self.abstained, abstained), (self.novel, novel)):
+            if n := int(sum(flags)):
+                counter.labels(model).inc(n)
 
     def forget(self, model: str) -> None:
         """Remove the counters of a deleted model."""

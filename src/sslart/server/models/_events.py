@@ -7,7 +7,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 MAX_KEPT = 1000  # of the events that went by, for those who come back
@@ -44,17 +43,13 @@ class Listener:
     def end(self) -> None:
         """Let the events end, from any thread."""
         self._is_over = True
-        self._loop.call_soon_threadsafe(self._wake)
+        self._loop.call_soon_threadsafe(self._put, None)
 
-    def _wake(self) -> None:
-        with suppress(asyncio.QueueFull):
-            self._waiting.put_nowait(None)
-
-    def _put(self, event: Event) -> None:
+    def _put(self, event: Event | None) -> None:
         try:
             self._waiting.put_nowait(event)
         except asyncio.QueueFull:
-            self._n_lost += 1
+            self._n_lost += event is not None
 
     async def events(self, seconds: float) -> AsyncIterator[Event | None]:
         """Yield events until the end; yield None after `seconds` without one."""

@@ -16,7 +16,7 @@ from sslart._utils.parallel import StoppedError, stop_flag, stopped_by
 from sslart.persistence import model_bytes, model_from_bytes
 from sslart.server.models._events import Events
 from sslart.server.models._published import Published
-from sslart.server.models._replica import Fitted, FittedRows, Replica, fit, imported_model
+from sslart.server.models._replica import Fitted, FittedRows, ReadRows, Replica, fit, imported_model
 from sslart.server.models._settings import Limits, ModelSettings
 from sslart.server.store import Store
 from sslart.server.store._database import DamagedError, NotWritableError, StoreError, sqlite
@@ -36,7 +36,9 @@ from sslart.server.store._journal import (
 )
 from sslart.server.store._labels import compact_some
 
-STARTING, READY, DAMAGED, FAILED_STATE, STOPPED = "starting", "ready", "damaged", "failed", "stopped"
+STARTING, READY = "starting", "ready"
+DAMAGED, FAILED_STATE = "damaged", "failed"  # the journal cannot be read on; an error in learning
+MAX_HANDED_ON = 10_000  # rows whose samples wait in memory; further ones are read from the journal
 SECONDS_TO_WAIT = 1.0
 SECONDS_BETWEEN_TRIES = 2.0
 SECONDS_BETWEEN_GROUPS = 0.02  # in which rows come together: learning each alone would slow down all requests
@@ -45,49 +47,26 @@ logger = logging.getLogger("sslart.server")
 
 
 class HostedModel:
-    """A model that a thread keeps up with its journal.
-
-    Parameters
-    ----------
-    store : Store
-    row : ModelRow
-    events : Events
-    limits : Limits
-
-    Attributes
-    ----------
-    id, name, settings
-        Of the model; the settings are those in force for new requests.
-    published : Published or None
-        What requests read; None where nothing was learnt.
-    fitted_rows : FittedRows or None
-        The rows of the last fit, where they are kept until somebody takes them.
-    when_fitted : callable or None
-        Called with this object in a thread of its own after each fit, and once the model is ready.
-    state : str
-        Whether it is starting, ready, damaged (the journal cannot be read on), or failed (an error in learning).
-    problem : str or None
-        Why the model learns no more.
-    accepted, applied : int
-        The last records that were accepted, and that were learnt.
-    """
+    """A model that a thread keeps up with its journal."""
 
     def __init__(self, store: Store, row: ModelRow, events: Events, limits: Limits) -> None:
         self.id, self.name, self.created = row.id, row.name, row.created
-        self.settings = ModelSettings.model_validate(row.settings)
+        self.settings = ModelSettings.model_validate(row.settings)  # those in force for new requests
         self._store, self._events, self._limits = store, events, limits
-        self.published: Published | None = None
-        self.fitted_rows: FittedRows | None = None
+        self.published: Published | None = None  # what requests read; None where nothing was learnt
+        self.fitted_rows: FittedRows | None = None  # of the last fit, until somebody takes them
+        # called in a thread of its own after each fit, and once the model is ready
         self.when_fitted: Callable[[HostedModel], None] | None = None
         self.state = STARTING
-        self.problem: str | None = None
-        self.accepted, self.applied = row.last_sequence, 0
+        self.problem: str | None = None  # why the model learns no more
+        self.accepted, self.applied = row.last_sequence, 0  # the last records accepted, and learnt
         self.n_rows, self.n_rows_applied = row.n_rows, 0
         self._accepted_before, self._is_compacted = row.last_sequence, row.compacted_through > 0
         self.n_learnt = self.n_rejected = self.n_drifts = 0
         self.busy_with: dict[str, Any] | None = None
         self._changed = threading.Condition()
         self._waiting: list[tuple[int, Future[None]]] = []
+        self._read_rows: dict[int, tuple[bytes, ReadRows]] = {}
         self._stopping, self._stop_fit, self._snapshot_wanted = False, stop_flag(), list[Future[Published | None]]()
         self._n_unsaved, self._saved_at, self._saved, self._has_ended = 0, time.monotonic(), 0, False
         self._thread = threading.Thread(target=self._run, name=f"learn {self.name}", daemon=True)
@@ -110,6 +89,17 @@ class HostedModel:
             self.accepted = max(self.accepted, record.sequence)
             self.n_rows = max(self.n_rows, record.first_row + record.n_rows)
             self._changed.notify_all()
+
+    def hand_on(self, read: ReadRows, record: Record) -> None:
+        """Keep the rows of a record as its request has read them until they are learnt, unless there are many."""
+        with self._changed:
+            if sum(len(one.table) for _, one in self._read_rows.values()) < MAX_HANDED_ON:
+                self._read_rows[record.sequence] = record.payload, read
+
+    def _take_read(self, record: Record) -> ReadRows | None:
+        """Return the rows of a record as its request has read them; one that was rolled back may have its number."""
+        payload, read = self._read_rows.get(record.sequence, (b"", None))
+        return read if payload == record.payload else None
 
     def adopt(self, settings: ModelSettings, sequence: int) -> None:
         """Let the settings that a record brings be in force for new requests, until the record is learnt or fails."""
@@ -209,7 +199,7 @@ class HostedModel:
         while not self._stopping:
             some = records(connection, self.id, replica.sequence, self._limits.group_rows)
             if some:
-                self._apply(replica, _up_to_a_fit(some))
+                self._apply(replica, some)
             if self.state == STARTING and replica.sequence >= self._accepted_before:
                 self.state = READY
                 self._events.publish("state", self.name, {"state": READY, "sequence": replica.sequence})
@@ -225,11 +215,13 @@ class HostedModel:
         many = self.backlog >= self._limits.group_rows
         return many or self._stopping or bool(self._waiting or self._snapshot_wanted)
 
-    def _apply(self, replica: Replica, some: list[Record]) -> None:
-        """Learn some records, and publish the result."""
+    def _apply(self, replica: Replica, given: list[Record]) -> None:
+        """Learn records up to the next fit, so that the result is published before a long fit."""
+        some = list(takewhile(lambda one: one is given[0] or one.kind != FIT, given))
         n_learnt, n_rejected = replica.n_learnt, replica.n_rejected
         try:
-            for last in replica.apply(some, self._fitted, self._imported):
+            imported = partial(imported_model, self._store.reader())
+            for last in replica.apply(some, self._fitted, imported, self._take_read):
                 self.n_rows_applied = last.first_row + last.n_rows
                 self.accept(last)  # also where the request that wrote it has ended early
                 self._n_unsaved += 1
@@ -240,41 +232,34 @@ class HostedModel:
                 raise
         self.n_learnt += replica.n_learnt - n_learnt
         self._n_unsaved += replica.n_learnt - n_learnt
-        self._note_rejected(replica.n_rejected - n_rejected)
+        if n_new := replica.n_rejected - n_rejected:
+            self.n_rejected += n_new
+            logger.warning("%d rows could not be learnt", n_new, extra={"model": self.name})
+            self._events.publish("rejected", self.name, {"rows": n_new})
         self._publish(replica)
-
-    def _note_rejected(self, n_rejected: int) -> None:
-        if n_rejected:
-            self.n_rejected += n_rejected
-            logger.warning("%d rows could not be learnt", n_rejected, extra={"model": self.name})
-            self._events.publish("rejected", self.name, {"rows": n_rejected})
 
     def _publish(self, replica: Replica) -> None:
         before = self.published
         if replica.model is not None and (before is None or before.sequence != replica.sequence):
             published = Published(replica.model, replica.sequence, replica.settings)
             published.warm()
-            self._tell_drift(before, published)
             self.published = published
+            drifts = [] if before is None else published.model.drift_[len(before.model.drift_) :]
+            self.n_drifts += len(drifts)
+            for drift in drifts:
+                self._events.publish("drift", self.name, drift.to_dict("row"))
             self._events.publish("learnt", self.name, {"sequence": published.sequence}, keep=False)
             if self.when_fitted is not None and (before is None or self.fitted_rows is not None):
                 threading.Thread(target=self.when_fitted, args=(self,), name="fitted", daemon=True).start()
         with self._changed:
             self.applied = replica.sequence
+            self._read_rows = {number: one for number, one in self._read_rows.items() if number > self.applied}
             if self.accepted <= self.applied:
                 self.settings = replica.settings  # those of a fit that has failed are not in force
             done = [future for sequence, future in self._waiting if sequence <= self.applied]
             self._waiting = [one for one in self._waiting if one[0] > self.applied]
         for future in done:
-            if future.set_running_or_notify_cancel():
-                future.set_result(None)
-
-    def _tell_drift(self, before: Published | None, after: Published) -> None:
-        if before is None:
-            return
-        for event in after.model.drift_[len(before.model.drift_) :]:
-            self.n_drifts += 1
-            self._events.publish("drift", self.name, event.to_dict("row"))
+            _resolve(future, None)
 
     def _fitted(self, record: Record) -> Any:
         """Run a record of kind fit, and return its result; None if it fails or is cancelled."""
@@ -292,7 +277,7 @@ class HostedModel:
             content = model_bytes(found.model)
             if row.state == DONE:  # it is done again, since its snapshot is gone
                 fitted = found
-            elif self._written(lambda: self._keep_fit(record, found, content)):
+            elif self._retried(lambda: self._keep_fit(record, found, content)):
                 fitted = found
                 self.fitted_rows = found.rows if self._limits.keep_samples else None
                 self._saved, self._n_unsaved, self._saved_at = record.sequence, 0, time.monotonic()
@@ -304,11 +289,14 @@ class HostedModel:
         except Exception as error:
             if row.state == DONE:
                 raise  # it is done again after damage: without it, the model would be another one
-            message = self._why_failed(error)
-            self._written(lambda: self._end_fit(record, FAILED, {"error": message}))
+            outcome = {"error": self._why_failed(error)}
+            end = partial(end_job, model=self.id, sequence=record.sequence, state=FAILED, outcome=outcome)
+            self._retried(lambda: self._store.submit_own(end).result())
         finally:
             self.busy_with = None
-        self._tell_job(record.sequence)
+        row = job(self._store.reader(), self.id, record.sequence)
+        if row is not None and row.state != WAITING:
+            self._events.publish("job", self.name, {"sequence": record.sequence, "state": row.state})
         return None if fitted is None else fitted.model
 
     def _why_failed(self, error: Exception) -> str:
@@ -329,26 +317,12 @@ class HostedModel:
             self._events.publish("job", self.name, {"state": "running", **self.busy_with})
 
     def _keep_fit(self, record: Record, fitted: Fitted, content: bytes) -> bool:
-        def at_the_end(connection: Any) -> bool:
-            return end_job(connection, self.id, record.sequence, DONE, fitted.outcome)
-
+        """Store a fitted model, and the outcome of the fit with it."""
+        end = partial(end_job, model=self.id, sequence=record.sequence, state=DONE, outcome=fitted.outcome)
         settings = record.content()["settings"]
-        return write_snapshot(self._store.submit_own, self.id, record.sequence, content, settings, at_the_end)
+        return write_snapshot(self._store.submit_own, self.id, record.sequence, content, settings, end)
 
-    def _end_fit(self, record: Record, state: str, outcome: dict[str, Any]) -> bool:
-        return self._store.submit_own(
-            lambda connection: end_job(connection, self.id, record.sequence, state, outcome)
-        ).result()
-
-    def _tell_job(self, sequence: int) -> None:
-        row = job(self._store.reader(), self.id, sequence)
-        if row is not None and row.state != WAITING:
-            self._events.publish("job", self.name, {"sequence": sequence, "state": row.state})
-
-    def _imported(self, record: Record) -> Any:
-        return imported_model(self._store.reader(), record)
-
-    def _written(self, write: Callable[[], bool]) -> bool:
+    def _retried(self, write: Callable[[], bool]) -> bool:
         """Return the result of a write; while the disk is full, retry until it succeeds or the service stops."""
         while True:
             try:
@@ -373,12 +347,7 @@ class HostedModel:
             with self._changed:
                 asked, self._snapshot_wanted = self._snapshot_wanted, []
             for future in asked:
-                if not future.set_running_or_notify_cancel():
-                    continue
-                if error is not None:
-                    future.set_exception(error)
-                else:
-                    future.set_result(self.published)
+                _resolve(future, self.published, error)
 
     def _snapshot(self, replica: Replica) -> StoreError | None:
         """Store a snapshot and remove obsolete records; return the error if the store cannot be written."""
@@ -390,7 +359,8 @@ class HostedModel:
                 settings = published.settings.model_dump(mode="json")
                 write_snapshot(self._store.submit_own, self.id, published.sequence, published.content(), settings)
                 self._saved, self._n_unsaved = published.sequence, 0
-            while self._store.submit_own(compact_some(self.id, self._limits.keep_rows)).result():
+            compact = partial(compact_some, model=self.id, keep_rows=self._limits.keep_rows)
+            while self._store.submit_own(compact).result():
                 pass
         except StoreError as error:
             logger.warning("no snapshot: %s", error, extra={"model": self.name})
@@ -404,16 +374,18 @@ class HostedModel:
             waiting, self._waiting = self._waiting, []
             wanted, self._snapshot_wanted = self._snapshot_wanted, []
         for _, future in waiting:
-            if future.set_running_or_notify_cancel():
-                future.set_result(None)
+            _resolve(future, None)
         for asked in wanted:
-            if asked.set_running_or_notify_cancel():
-                asked.set_exception(self._why_ended())
+            _resolve(asked, None, self._why_ended())
 
     def _why_ended(self) -> StoreError:
         return StoreError(self.problem or "The model was deleted, or the service stops.")
 
 
-def _up_to_a_fit(some: list[Record]) -> list[Record]:
-    """Return the first records up to the next fit, so that their result is published before the long fit."""
-    return list(takewhile(lambda record: record is some[0] or record.kind != FIT, some))
+def _resolve(future: Future[Any], result: Any, error: Exception | None = None) -> None:
+    """Set the outcome of a future, unless its caller has given up."""
+    if future.set_running_or_notify_cancel():
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(error)

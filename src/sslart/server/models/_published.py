@@ -13,9 +13,9 @@ import numpy as np
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._mapping.model_view import Decisions, ModelView, PredictionBatch, view_of
+from sslart._tables import pandas
 from sslart._tables.cells import MISSING, plain
 from sslart._tables.columns import features_of, learnt_columns, samples_for
-from sslart._tables.files import pandas
 from sslart._utils.arrays import FloatArray
 from sslart._utils.notes import collected_notes
 from sslart._utils.text import listed
@@ -32,23 +32,10 @@ _NUMBERS = frozenset({float, int, type(None)})
 
 
 class RowReader:
-    """Reads rows as a fitted model takes them.
+    """Reads rows as a fitted model takes them; `others` are columns that are no features, such as that of the label.
 
     A row may have more columns than the model knows, and may lack some, whose value is then missing; but not both,
     since a name may be misspelt.
-
-    Parameters
-    ----------
-    model : fitted classifier
-    view : ModelView
-        Its view.
-    others : sequence of str
-        Columns that are no features, such as that of the label.
-
-    Attributes
-    ----------
-    is_decided : bool
-        Whether it is known of every column if it holds numbers or categories.
     """
 
     def __init__(self, model: Any, view: ModelView, others: Sequence[str] = ()) -> None:
@@ -56,8 +43,8 @@ class RowReader:
         self.has_names = bool(learnt_columns(model))
         self.names = learnt_columns(model) or view.feature_names
         encoder = view.members[0].encoder
-        self.is_decided = not encoder.undecided
-        plan = view.reader.plan
+        self.is_decided = not encoder.undecided  # it is known of every column if it holds numbers or categories
+        self.samples_reader, plan = view.reader, view.reader.plan
         self._is_plain = self.is_decided and not plan.dates and not plan.left_out
         self._known, self._others = frozenset(self.names), frozenset(others)
         self._number_places = [place for place in range(len(self.names)) if place not in encoder.categorical]
@@ -68,8 +55,14 @@ class RowReader:
             if place in encoder.categorical
         }
 
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """All that the conversion of a row depends on: readers of equal columns make the same table."""
+        undecided = frozenset(self._view.members[0].encoder.undecided)
+        return self.names, self.has_names, self.samples_reader.plan, self._categories, undecided
+
     def table(self, rows: Sequence[Cells]) -> Table:
-        """Return rows as samples to predict."""
+        """Return rows as samples, to predict, to explain or to learn: the one conversion of the rows of a request."""
         self._check_names(rows)
         found = self._short_way(rows) if self._is_plain else None
         if found is None:
@@ -148,12 +141,8 @@ class RowReader:
 def text_frame(rows: Sequence[Cells]) -> Any:
     """Return rows as a frame of texts, as a file has them; None where a cell is missing or empty."""
     names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: [_text(row.get(name)) for row in rows] for name in names}
+    columns = {name: [None if row.get(name) in (None, "") else str(row[name]) for row in rows] for name in names}
     return pandas().DataFrame(columns, index=range(len(rows)), dtype=object)
-
-
-def _text(cell: Any) -> str | None:
-    return None if cell is None or cell == "" else str(cell)
 
 
 def first_samples(rows: Sequence[Cells], settings: ModelSettings) -> Any:
@@ -193,15 +182,7 @@ class NoLabelError(ValueError):
 
 
 class Published:
-    """A model after a record of its journal. Nothing in it changes.
-
-    Parameters
-    ----------
-    model : classifier that has learnt something
-    sequence : int
-        The last record that it has learnt.
-    settings : ModelSettings
-    """
+    """A model after a record of its journal: the last one that it has learnt. Nothing in it changes."""
 
     def __init__(self, model: Any, sequence: int, settings: ModelSettings) -> None:
         self.model = shallow_copy(model)
@@ -219,11 +200,12 @@ class Published:
         numbers = np.where([place in encoder.categorical for place in range(len(self.reader.names))], np.nan, 0.5)
         if np.isnan(numbers).all() or self.view.reader.plan.dates:
             return
+        categories = {
+            place: np.array([None], dtype=object) for place in range(len(numbers)) if np.isnan(numbers[place])
+        }
         with suppress(ValueError):  # such as a max_error that needs more labels: requests get the reason
-            self.predict_table(Table(numbers[None, :], _no_categories(encoder, len(numbers)), self._names()))
-
-    def _names(self) -> list[str] | None:
-        return self.reader.names if self.reader.has_names else None
+            names = self.reader.names if self.reader.has_names else None
+            self.predict_table(Table(numbers[None, :], categories, names))
 
     @cached_property
     def digest(self) -> str:
@@ -237,7 +219,7 @@ class Published:
     def predict(self, rows: Sequence[Cells], abstain_below: float | None = None) -> list[dict[str, Any]]:
         """Return for each row its class, the probabilities, whether the model abstained, and whether it is novel."""
         self.check_has_label()
-        return self._plain(self.predict_table(self.reader.table(rows), abstain_below))
+        return self.plain(self.predict_table(self.reader.table(rows), abstain_below))
 
     def check_has_label(self) -> None:
         """Raise a NoLabelError where the model has learnt no label."""
@@ -257,7 +239,7 @@ class Published:
         view = self.view if abstain_below is None else replace(self.view, abstain_below=abstain_below)
         return PredictionBatch(view, table).decisions(self._threshold)
 
-    def _plain(self, found: Decisions) -> list[dict[str, Any]]:
+    def plain(self, found: Decisions) -> list[dict[str, Any]]:
         """Return decisions as plain values, rounded to six decimals as in tables."""
         names = [str(one) for one in self.classes]
         return [
@@ -278,10 +260,6 @@ class Published:
                 strict=True,
             )
         ]
-
-
-def _no_categories(encoder: Any, n_columns: int) -> dict[int, Any]:
-    return {place: np.array([None], dtype=object) for place in range(n_columns) if place in encoder.categorical}
 
 
 def as_json(value: Any) -> Any:

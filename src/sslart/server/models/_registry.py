@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import logging
 import threading
+import time
 from collections.abc import Callable, Coroutine, Sequence
-from functools import wraps
+from contextlib import suppress
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from sslart.server._logging import leave_warnings, take_warnings
-from sslart.server.models import _transactions as requests
+from sslart.server.models import _transactions as transactions
 from sslart.server.models._events import Events
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._published import as_class, first_samples
+from sslart.server.models._replica import ReadRows
 from sslart.server.models._settings import Learning, Limits, ModelSettings, check_name
-from sslart.server.models._stored_rows import FoundRow, RowFinder, store_file
+from sslart.server.models._stored_rows import FoundRow, RowFinder, StoredRows, store_file
 from sslart.server.models._transactions import ConflictError, Key, NoSuchModelError, Work, Written
 from sslart.server.store import Store
 from sslart.server.store._database import NotWritableError, StoreBusyError, StoreError
 from sslart.server.store._files import is_from_file, remove_unused
-from sslart.server.store._journal import audit, models
+from sslart.server.store._journal import LAST, audit, models
 from sslart.server.store._labels import set_property
 from sslart.server.studies._samples import LoadedSamples, SampleCache
 
@@ -29,6 +33,11 @@ FEW_ROWS = 64  # are predicted in about a millisecond
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
+SETTABLE = ("abstain_below", "max_error", "search_depth", "quorum", "decision_costs", "half_life")
+MAX_ROWS_TOLD = 1000  # in an event
+SECONDS_BETWEEN_CLEANING = 3600.0
+SECONDS_BETWEEN_TRIMS = 20.0
+logger = logging.getLogger("sslart.server")
 
 
 def to_the_end(
@@ -48,11 +57,10 @@ async def soon(work: Callable[[], Result], n_rows: int) -> Result:
     return work() if n_rows <= FEW_ROWS else await asyncio.to_thread(work)
 
 
-SETTABLE = ("abstain_below", "max_error", "search_depth", "quorum", "decision_costs", "half_life")
-MAX_ROWS_TOLD = 1000  # in an event
-SECONDS_BETWEEN_CLEANING = 3600.0
-
-logger = logging.getLogger("sslart.server")
+def give_memory_back() -> None:
+    """Return free memory to the system, where the C library is glibc: it keeps what lies below memory in use."""
+    with suppress(AttributeError, TypeError, OSError):  # another library, Windows
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 class BacklogError(StoreBusyError):
@@ -64,13 +72,7 @@ class BacklogError(StoreBusyError):
 
 
 class Registry:
-    """The models of a store.
-
-    Parameters
-    ----------
-    store : Store
-    limits : Limits
-    """
+    """The models of a store."""
 
     def __init__(self, store: Store, limits: Limits | None = None) -> None:
         self.store, self.limits, self.events = store, limits or Limits(), Events()
@@ -98,10 +100,14 @@ class Registry:
         leave_warnings()
 
     def _clean(self) -> None:
-        """Remove obsolete data at regular intervals."""
-        self._purge()
-        while not self._end.wait(SECONDS_BETWEEN_CLEANING):
-            self._purge()
+        """Remove obsolete data at regular intervals, and give free memory back to the system more often."""
+        due = 0.0
+        while not self._end.is_set():
+            if time.monotonic() >= due:
+                self._purge()
+                due = time.monotonic() + SECONDS_BETWEEN_CLEANING
+            give_memory_back()
+            self._end.wait(SECONDS_BETWEEN_TRIMS)
 
     def _purge(self) -> None:
         try:
@@ -144,14 +150,15 @@ class Registry:
 
     async def write(self, hosted: HostedModel, work: Work, key: Key | None = None) -> Written:
         """Write a request to the store, and return when it is on the disk."""
-        written = await asyncio.wrap_future(self.store.submit(requests.once(hosted.id, key, work)))
+        done = partial(transactions.once, model=hosted.id, key=key, work=work)
+        written = await asyncio.wrap_future(self.store.submit(done))
         for record in written.records:
             hosted.accept(record)
         return written
 
     def _before(self, hosted: HostedModel, key: Key | None) -> Written | None:
         """Return the answer to a request that was written before, whatever became of the model since."""
-        return None if key is None else requests.written_before(self.store.reader(), hosted.id, key)
+        return None if key is None else transactions.written_before(self.store.reader(), hosted.id, key)
 
     def check_learns(self, hosted: HostedModel) -> None:
         """Raise an error where a model learns no more, is not there yet, or cannot keep up."""
@@ -181,7 +188,8 @@ class Registry:
         settings.new_estimator()
         if len(self._models) >= self.limits.max_models:
             raise ConflictError(f"There are {len(self._models)} models, which is the limit: delete one first.")
-        number, written = await asyncio.wrap_future(self.store.submit(requests.create(name, settings, actor)))
+        work = partial(transactions.create, name=name, settings=settings, actor=actor)
+        number, written = await asyncio.wrap_future(self.store.submit(work))
         row = next(one for one in models(self.store.reader()) if one.id == number)
         hosted = HostedModel(self.store, row, self.events, self.limits)
         self._host(hosted)
@@ -191,13 +199,13 @@ class Registry:
 
     def check_empty(self, hosted: HostedModel) -> None:
         """Raise a ConflictError where a model was given more than tables that could not be learnt."""
-        if not requests.is_empty(self.store.reader(), hosted.id):
+        if not transactions.is_empty(self.store.reader(), hosted.id):
             raise ConflictError(f"There is a model named {hosted.name!r}: send rows to it, or delete it first.")
 
     @to_the_end
     async def delete(self, hosted: HostedModel, actor: str, *, only_empty: bool = False) -> None:
         """Delete a model; with `only_empty`, raise a ConflictError where there is something to lose."""
-        work = requests.delete(hosted.id, hosted.name, actor, only_empty=only_empty)
+        work = partial(transactions.delete, **_of(hosted), actor=actor, only_empty=only_empty)
         await asyncio.wrap_future(self.store.submit(work))
         with self._lock:
             self._models.pop(hosted.name, None)
@@ -217,11 +225,10 @@ class Registry:
         self, hosted: HostedModel, upload: int, is_model: bool, actor: str, key: Key | None = None
     ) -> Written:
         """Let a model learn an uploaded table with all other rows, or replace it by an uploaded model file."""
-        if is_model:
-            work = requests.add_model_file(hosted.id, hosted.name, upload, actor)
-        else:
-            keep = self.limits.keep_rows
-            work = requests.add_table(hosted.id, hosted.name, upload, hosted.settings, keep, actor)
+        work: Work = partial(transactions.add_model_file, **_of(hosted), upload=upload, actor=actor)
+        if not is_model:
+            to_fit: dict[str, Any] = {"settings": hosted.settings, "keep_rows": self.limits.keep_rows}
+            work = partial(transactions.add_table, **_of(hosted), upload=upload, actor=actor, **to_fit)
         written = await self.write(hosted, work, key)
         if written.is_again:
             self.store.submit_own(lambda connection: remove_unused(connection, upload))
@@ -237,19 +244,47 @@ class Registry:
         key: Key | None,
     ) -> Written:
         """Keep rows to be learnt, after checking them."""
+        return await self._take_rows(hosted, rows, labels, ids, actor, key, None)
+
+    async def _take_rows(
+        self,
+        hosted: HostedModel,
+        rows: Sequence[dict[str, Any]],
+        labels: Sequence[Any] | None,
+        ids: Sequence[str] | None,
+        actor: str,
+        key: Key | None,
+        policy: Learning | None,
+    ) -> Written:
+        """Keep rows to be learnt; with a policy, predict them, and learn those that it takes or that have a label.
+
+        They are converted once: what is predicted is what is learnt, unless the model has other columns by then.
+        """
         if (before := self._before(hosted, key)) is not None:
             return before
         self.check_learns(hosted)
         self.check_rows(rows)
-        _check_ids(ids, len(rows))
+        if ids is not None and (len(ids) != len(rows) or len(set(ids)) < len(ids)):
+            raise ValueError(f"There are {len(ids)} ids for {len(rows)} rows: give one for each row, and each once.")
+        published = hosted.published if policy is None else self.published(hosted)
 
         def prepared() -> Work:
             plain, classes = self._labelled(hosted, rows, labels)
-            if hosted.published is None:
+            content: dict[str, Any] = {"rows": plain} if classes is None else {"rows": plain, "labels": classes}
+            if published is None:
                 first_samples(plain, hosted.settings)
-            else:
-                hosted.published.reader.table(plain)
-            return requests.learn(hosted.id, actor, plain, classes, None, ids, None)
+                return transactions.learn(hosted.id, actor, content, ids, lambda _: None)
+            if policy is not None:
+                published.check_has_label()
+            table = published.reader.table(plain)
+            if policy is not None:
+                decisions = published.plain(published.predict_table(table))
+                given = classes or [None] * len(plain)
+                pairs = zip(decisions, given, strict=True)
+                content["learn"] = [label is not None or policy.takes(is_novel=one["novel"]) for one, label in pairs]
+                content["decisions"] = decisions
+            read = ReadRows(content, table, published.reader.columns)
+            return transactions.learn(hosted.id, actor, content, ids, partial(hosted.hand_on, read))
 
         return await self.write(hosted, await soon(prepared, len(rows)), key)
 
@@ -302,23 +337,8 @@ class Registry:
         key: Key | None,
     ) -> Written:
         """Predict rows, and keep them with their predictions, so that they can be labelled later."""
-        if (before := self._before(hosted, key)) is not None:
-            return before
-        self.check_learns(hosted)
-        self.check_rows(rows)
-        _check_ids(ids, len(rows))
-        published = self.published(hosted)
         policy = learning or hosted.settings.learn
-
-        def prepared() -> Work:
-            plain, labels = self._labelled(hosted, rows, None)
-            decisions = published.predict(plain)
-            learnt = [policy.takes(is_novel=one["novel"]) for one in decisions]
-            if labels is not None:
-                learnt = [is_learnt or one is not None for is_learnt, one in zip(learnt, labels, strict=True)]
-            return requests.learn(hosted.id, actor, plain, labels, learnt, ids, decisions)
-
-        written = await self.write(hosted, await soon(prepared, len(rows)), key)
+        written = await self._take_rows(hosted, rows, None, ids, actor, key, policy)
         if not written.is_again:
             for row, decision in zip(written.answer["rows"], written.answer["decisions"], strict=True):
                 self.events.publish("decision", hosted.name, {"row": row, **decision}, keep=False)
@@ -348,7 +368,8 @@ class Registry:
         labels = self.classes(hosted, [one for _, one in given])
         rows = await asyncio.to_thread(self.rows, hosted, [which for which, _ in given])
         self._check_groups(hosted, [one.cells for one in rows], labels)
-        work = requests.label(hosted.id, actor, list(zip(rows, labels, strict=True)), together=together)
+        pairs = list(zip(rows, labels, strict=True))
+        work = partial(transactions.label, model=hosted.id, actor=actor, given=pairs, together=together)
         written = await self.write(hosted, work, key)
         if not written.is_again:
             told = {"sequence": written.answer["sequence"], "rows": written.answer["rows"][:MAX_ROWS_TOLD], "by": actor}
@@ -357,7 +378,7 @@ class Registry:
 
     async def refit_by_labels(self, hosted: HostedModel, written: Written, actor: str) -> int | None:
         """Fit anew where labels were changed, or there are many more than at the last fit; return the job."""
-        if not requests.lead_to_fit(self.store.reader(), hosted.id, hosted.n_rows, written):
+        if not transactions.leads_to_fit(self.store.reader(), hosted.id, hosted.n_rows, written):
             return None
         found: int = (await self.refit(hosted, {}, actor, None, by_labels=True)).answer["sequence"]
         return found
@@ -366,11 +387,15 @@ class Registry:
         """Return rows that a model was given."""
         return self._rows.find(self.store.reader(), hosted.id, hosted.settings, which)
 
+    def stored_rows(self, hosted: HostedModel, settings: ModelSettings, before: int = LAST) -> StoredRows:
+        """Return the rows that a model was given before a record, read by the connection of this thread."""
+        limit = self.limits.keep_rows
+        return StoredRows(self.store.reader(), hosted.id, before, hosted.n_rows, limit, settings)
+
     def samples(self, hosted: HostedModel) -> LoadedSamples:
         """Return all rows of a model as samples; those of a large model take some time."""
-        published, keep_rows = self.published(hosted), self.limits.keep_rows
-        given = hosted.id, hosted.n_rows, published, keep_rows
-        found = self._samples.samples(self.store.reader(), *given, hosted.fitted_rows)
+        published = self.published(hosted)
+        found = self._samples.samples(self.stored_rows(hosted, published.settings), published, hosted.fitted_rows)
         hosted.fitted_rows = None
         return found
 
@@ -385,8 +410,8 @@ class Registry:
         self.check_has_its_rows(hosted)
         settings = ModelSettings.model_validate({**hosted.settings.model_dump(mode="json"), **changes})
         settings.new_estimator()
-        of_model = hosted.id, hosted.name, settings, self.limits.keep_rows
-        work = requests.refit(*of_model, actor, by_labels=by_labels)
+        to_fit: dict[str, Any] = {"settings": settings, "keep_rows": self.limits.keep_rows, "by_labels": by_labels}
+        work = partial(transactions.refit, **_of(hosted), actor=actor, **to_fit)
         written = await self.write(hosted, work, key)
         hosted.adopt(settings, written.answer["sequence"])
         return written
@@ -404,7 +429,8 @@ class Registry:
         settings.new_estimator()
         if hosted.published is not None:
             hosted.published.check_parameters(parameters)
-        work = requests.set_parameters(hosted.id, hosted.name, settings, parameters, actor)
+        changed: dict[str, Any] = {"settings": settings, "parameters": parameters}
+        work = partial(transactions.set_parameters, **_of(hosted), actor=actor, **changed)
         written = await self.write(hosted, work)
         hosted.adopt(settings, written.answer["sequence"])
         return written
@@ -412,13 +438,14 @@ class Registry:
     @to_the_end
     async def set_property(self, hosted: HostedModel, key: str, value: Any) -> None:
         """Keep a value with a model, by its key; None removes it."""
-        await asyncio.wrap_future(self.store.submit(lambda connection: set_property(connection, hosted.id, key, value)))
+        work = partial(set_property, model=hosted.id, key=key, value=value)
+        await asyncio.wrap_future(self.store.submit(work))
         self.events.publish("properties", hosted.name, {"key": key})
 
     @to_the_end
     async def cancel(self, hosted: HostedModel, sequence: int, actor: str) -> bool:
         """Cancel a fit, and return whether it had not ended."""
-        work = requests.cancel(hosted.id, hosted.name, sequence, actor)
+        work = partial(transactions.cancel, **_of(hosted), sequence=sequence, actor=actor)
         is_cancelled = await asyncio.wrap_future(self.store.submit(work))
         if is_cancelled:
             hosted.cancel_fit(sequence)
@@ -426,11 +453,9 @@ class Registry:
 
     async def note_in_audit(self, actor: str, action: str, model: str, detail: dict[str, Any]) -> None:
         """Add an entry to the audit log."""
-        await asyncio.wrap_future(
-            self.store.submit_own(lambda connection: audit(connection, actor, action, model, detail))
-        )
+        work = partial(audit, actor=actor, action=action, model=model, detail=detail)
+        await asyncio.wrap_future(self.store.submit_own(work))
 
 
-def _check_ids(ids: Sequence[str] | None, n_rows: int) -> None:
-    if ids is not None and (len(ids) != n_rows or len(set(ids)) < len(ids)):
-        raise ValueError(f"There are {len(ids)} ids for {n_rows} rows: give one for each row, and each once.")
+def _of(hosted: HostedModel) -> dict[str, Any]:
+    return {"model": hosted.id, "name": hosted.name}

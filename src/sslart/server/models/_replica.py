@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from sslart._data.joining import joined_tables
+from sslart._data.samples import Table
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
 from sslart._tables.cells import plain
-from sslart._tables.files import sample_rows
-from sslart._tables.training_table import TrainingTable, training_table_of
-from sslart._utils.notes import collected_notes, note
+from sslart._tables.training_table import TrainingTable
+from sslart._utils.notes import collected_notes
 from sslart.estimators._fitted import take_day_first
 from sslart.persistence import model_from_bytes
 from sslart.server.models._published import Cells, RowReader, as_class, first_samples
 from sslart.server.models._settings import ModelSettings, with_settings
-from sslart.server.models._stored_rows import TOGETHER, Before, Progress, label_column, one_answer, rows_with_labels
+from sslart.server.models._stored_rows import TOGETHER, Progress, StoredRows, one_answer
 from sslart.server.store._files import parts
 from sslart.server.store._journal import CREATE, FIT, IMPORT, LABEL, LEARN, SET, Record
-from sslart.server.store._labels import given_together
 
-SOURCE = "the table"
+GROUPED = (LEARN, LABEL)  # records of these kinds are learnt together
 
 
 class FittedRows(NamedTuple):
@@ -43,63 +44,29 @@ def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
     """Return a model that is fitted to all rows before a record of kind fit.
 
     The same store and record give the same bits. Of rows that are older than the newest `keep_rows`, those with a label
-    and those of uploaded tables are learnt, whether the others are still there or not.
-
-    Parameters
-    ----------
-    connection : apsw.Connection
-    record : Record
-    progress : callable
-        Gets the name of each step, and the share of it that is done.
+    and those of uploaded tables are learnt, whether the others are still there or not. `progress` gets the name of each
+    step, and the share of it that is done.
     """
     content = record.content()
     settings = ModelSettings.model_validate(content["settings"])
-    before = Before(record.model, record.sequence, record.first_row)
+    before = record.model, record.sequence, record.first_row
     with collected_notes() as notes:
-        table = table_to_fit(connection, before, settings, content["keep_rows"], progress)
+        table = StoredRows(connection, *before, content["keep_rows"], settings).table_to_fit(progress)
         progress("learning", 0.0)
         model = fitted_to(table, settings)
     progress("measuring", 0.0)
+    accuracy = summarise(view_of(model)).accuracy if table.label_counts else None
     outcome = {
         "rows": len(table.labels),
         "labels": table.label_counts,
         "boxes": int(model.n_nodes_),
-        "accuracy": _accuracy(model) if table.label_counts else None,
+        "accuracy": None if accuracy is None else dict(vars(accuracy)),
         "columns": [one._asdict() for one in table.columns if one.name != TOGETHER],
         "notes": [with_settings(one) for one in notes],
         "by_labels": content["by_labels"],
     }
     is_all = len(table.labels) == record.first_row
     return Fitted(model, outcome, FittedRows(record.sequence, table.samples, table.labels) if is_all else None)
-
-
-def table_to_fit(
-    connection: Any,
-    before: Before,
-    settings: ModelSettings,
-    keep_rows: int,
-    progress: Progress | None = None,
-    changed: Mapping[int, Any] | None = None,
-    *,
-    together: bool = False,
-) -> TrainingTable:
-    """Return the rows that a fit learns.
-
-    `changed` are labels by row in place of those in force; `together`: by one answer about similar rows.
-    """
-    label, columns = label_column(settings), settings.columns(label_column(settings))
-    groups = None
-    if settings.group is None and settings.takes_groups:
-        answers = given_together(connection, before.model, before.sequence)
-        answers |= dict.fromkeys(changed or (), before.sequence) if together else {}
-        groups = {row: one_answer(sequence) for row, sequence in answers.items()} or None
-    if groups is not None:
-        columns = columns._replace(group=TOGETHER)
-    pieces = rows_with_labels(connection, before, keep_rows, label, progress, changed, groups)
-    frame, n_rows = sample_rows(pieces, label, settings.max_fit_rows, 0)
-    if len(frame) < n_rows:
-        note(f"Learnt from {len(frame)} of {n_rows} rows, labelled ones first: max_fit_rows sets how many.")
-    return training_table_of(frame, columns, SOURCE, need_labels=False)
 
 
 def fitted_to(table: TrainingTable, settings: ModelSettings) -> Any:
@@ -112,63 +79,64 @@ def fitted_to(table: TrainingTable, settings: ModelSettings) -> Any:
     return model
 
 
-def _accuracy(model: Any) -> dict[str, Any] | None:
-    """Return the accuracy on labels that are left out, with its interval; None where it cannot be measured."""
-    found = summarise(view_of(model)).accuracy
-    return None if found is None else dict(vars(found))
-
-
 def imported_model(connection: Any, record: Record) -> Any:
     """Return the model of the file that a record of kind import names."""
     content = b"".join(part.content for part in parts(connection, record.content()["upload"]))
     return model_from_bytes(content, "the model file")
 
 
-GROUPED = (LEARN, LABEL)  # records of these kinds are learnt together
+class ReadRows(NamedTuple):
+    """The rows of a record as its request has read them: content, samples, and the columns that they were read by."""
+
+    content: dict[str, Any]
+    table: Table
+    columns: tuple[Any, ...]
 
 
-class Item(NamedTuple):
-    """A row to learn, and its label."""
+@dataclass(frozen=True)
+class RowBatch:
+    """Rows to learn in one call, with their labels, and with their samples where a request has read them."""
 
-    cells: Cells
-    label: Any
+    cells: list[Cells]
+    labels: list[Any]
+    table: Table | None = None
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def __getitem__(self, rows: slice) -> RowBatch:
+        return RowBatch(self.cells[rows], self.labels[rows], None if self.table is None else self.table[rows])
+
+    @classmethod
+    def joined(cls, batches: Sequence[RowBatch]) -> RowBatch:
+        """Return several batches as one; it has samples where all of them have some."""
+        tables = [one.table for one in batches if one.table is not None]
+        table = None
+        if tables and len(tables) == len(batches):
+            table = replace(joined_tables(tables), n_parts=tables[0].n_parts) if len(tables) > 1 else tables[0]
+        return cls([row for one in batches for row in one.cells], [row for one in batches for row in one.labels], table)
 
 
 class Replica:
-    """The state of a model after some records of its journal.
-
-    Parameters
-    ----------
-    settings : ModelSettings
-        As the model was created with.
-    model : classifier or None
-        As a snapshot has it; None where it has learnt nothing.
-    sequence : int
-        The last record that it has learnt.
-
-    Attributes
-    ----------
-    n_learnt, n_rejected : int
-        How many rows were learnt, and could not be learnt, since this object was made.
-    """
+    """The state of a model after a record of its journal; the settings are those the model was created with."""
 
     def __init__(self, settings: ModelSettings, model: Any = None, sequence: int = 0) -> None:
         self.settings, self.model, self.sequence = settings, model, sequence
-        self.n_learnt = self.n_rejected = 0
+        self.n_learnt = self.n_rejected = 0  # rows since this object was made
+        self._last_reader: RowReader | None = None
 
     def apply(
-        self, records: Sequence[Record], fitted: Callable[[Record], Any], imported: Callable[[Record], Any]
+        self,
+        records: Sequence[Record],
+        fitted: Callable[[Record], Any],
+        imported: Callable[[Record], Any],
+        read: Callable[[Record], ReadRows | None] = lambda _: None,
     ) -> Iterator[Record]:
-        """Take records in their order; yield the last of those that were taken together.
+        """Take the records that follow `sequence` in their order; yield the last of those that were taken together.
 
-        Parameters
-        ----------
-        records : sequence of Record
-            Those that follow `sequence`.
-        fitted : callable
-            Returns the model that a record of kind fit makes; None where it makes none.
-        imported : callable
-            Returns the model that a record of kind import names.
+        `fitted` returns the model that a record of kind fit makes, None where it makes none, `imported` that of a
+        record of kind import; `read` the rows of a record as its request has read them, None where the journal alone
+        has them.
         """
         place = 0
         while place < len(records):
@@ -176,7 +144,7 @@ class Replica:
             if record.kind in GROUPED:
                 while end < len(records) and records[end].kind in GROUPED:
                     end += 1
-                self.n_learnt += self._learn_records(records[place:end])
+                self._learn_records(records[place:end], read)
             elif record.kind == FIT:
                 model = fitted(record)
                 if model is not None:
@@ -190,19 +158,17 @@ class Replica:
             self.sequence, place = records[end - 1].sequence, end
             yield records[end - 1]
 
-    def _learn_records(self, records: Sequence[Record]) -> int:
-        """Learn records of kind learn and label, in their order; return how many rows were learnt."""
-        n_learnt = 0
+    def _learn_records(self, records: Sequence[Record], read: Callable[[Record], ReadRows | None]) -> None:
+        """Learn records of kind learn and label, in their order."""
         while records:
             some = records[: self._n_together(records)]
             answer = some[0].sequence if _is_one_answer(some[0]) else None
-            n_learnt += self._learn_or_reject([item for record in some for item in _items(record)], answer)
+            self._learn_or_reject(RowBatch.joined([self._batch(record, read(record)) for record in some]), answer)
             records = records[len(some) :]
-        return n_learnt
 
     def _n_together(self, records: Sequence[Record]) -> int:
         """Return the number of records learnt in one call; one answer for several rows is learnt alone."""
-        if not self._knows_columns() or _is_one_answer(records[0]):
+        if self.model is None or not self._reader().is_decided or _is_one_answer(records[0]):
             return 1  # the first records decide about the columns, each by itself
         return next((place for place, one in enumerate(records) if _is_one_answer(one)), len(records))
 
@@ -211,33 +177,58 @@ class Replica:
         if self.model is not None:
             self.model.set_params(**params)
 
-    def _knows_columns(self) -> bool:
-        return self.model is not None and RowReader(self.model, view_of(self.model)).is_decided
+    def _reader(self) -> RowReader:
+        """Return the reader of rows of the model as it is, made anew where its columns have changed."""
+        view, last = view_of(self.model), self._last_reader
+        if last is None or last.samples_reader is not view.reader:
+            last = self._last_reader = RowReader(self.model, view, self.settings.not_features)
+        return last
 
-    def _learn_or_reject(self, items: list[Item], answer: int | None) -> int:
+    def _batch(self, record: Record, read: ReadRows | None) -> RowBatch:
+        """Return the rows that a record lets the model learn."""
+        content = record.content() if read is None else read.content
+        if record.kind == LABEL:
+            given = [one for one in content["labels"] if one["action"] == "learn"]
+            return RowBatch([one["cells"] for one in given], [one["label"] for one in given])
+        rows, n = content["rows"], len(content["rows"])
+        labels, is_learnt = content.get("labels") or [None] * n, content.get("learn") or [True] * n
+        places = [place for place in range(n) if is_learnt[place]]
+        table = None
+        if read is not None and self.model is not None and read.columns == self._reader().columns:
+            table = read.table if len(places) == n else read.table[places]
+        return RowBatch([rows[place] for place in places], [labels[place] for place in places], table)
+
+    def _learn_or_reject(self, batch: RowBatch, answer: int | None) -> None:
         """Learn rows together; where one of them is bad, halves of them, until it alone is left out."""
-        if not items:
-            return 0
+        if not len(batch):
+            return
         try:
-            self._learn(items, answer)
+            self._learn(batch, answer)
         except (ValueError, TypeError):
-            if len(items) == 1:
+            if len(batch) == 1:
                 self.n_rejected += 1
-                return 0
-            half = len(items) // 2
-            return self._learn_or_reject(items[:half], answer) + self._learn_or_reject(items[half:], answer)
-        return len(items)
+                return
+            half = len(batch) // 2
+            self._learn_or_reject(batch[:half], answer)
+            self._learn_or_reject(batch[half:], answer)
+            return
+        self.n_learnt += len(batch)
 
-    def _learn(self, items: list[Item], answer: int | None) -> None:
-        rows = [item.cells for item in items]
+    def _learn(self, batch: RowBatch, answer: int | None) -> None:
         if self.model is None:
-            samples, model, classes = first_samples(rows, self.settings), self.settings.new_estimator(), None
+            samples, model = first_samples(batch.cells, self.settings), self.settings.new_estimator()
+            classes = None
         else:
-            model, view = self.model, view_of(self.model)
-            samples, classes = RowReader(model, view, self.settings.not_features).samples(rows), view.classes
-        labels = [as_class(item.label, classes) for item in items]
-        self._teach(model, samples, labels, **self._groups(rows, answer))
+            samples, model, classes = self._samples(batch), self.model, view_of(self.model).classes
+        labels = [as_class(label, classes) for label in batch.labels]
+        self._teach(model, samples, labels, **self._groups(batch.cells, answer))
         self.model = model
+
+    def _samples(self, batch: RowBatch) -> Any:
+        """Return rows as the model learns them: a table, or an array of numbers without names."""
+        reader = self._reader()
+        table = reader.table(batch.cells) if batch.table is None else batch.table
+        return table if reader.has_names or table.categories else table.values
 
     def _groups(self, rows: list[Cells], answer: int | None) -> dict[str, list[str | None]]:
         """Return the groups of rows, where a column has them, or where one answer gave their labels."""
@@ -261,15 +252,3 @@ def _group(cell: Any) -> str | None:
 def _is_one_answer(record: Record) -> bool:
     """Return True if a record contains the labels that one answer gave to several rows."""
     return record.kind == LABEL and bool(record.content()["together"])
-
-
-def _items(record: Record) -> list[Item]:
-    """Return the rows that a record lets the model learn."""
-    content = record.content()
-    if record.kind == LABEL:
-        return [Item(one["cells"], one["label"]) for one in content["labels"] if one["action"] == "learn"]
-    labels = content.get("labels") or [None] * len(content["rows"])
-    learnt = content.get("learn") or [True] * len(content["rows"])
-    return [
-        Item(cells, label) for cells, label, is_learnt in zip(content["rows"], labels, learnt, strict=True) if is_learnt
-    ]

@@ -11,54 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
-from sslart._tables.training_table import Columns
+from sslart._tables.training_table import ColumnRoles
 from sslart._utils.text import list_text
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits of a service.
-
-    Attributes
-    ----------
-    max_rows : int
-        Rows in one request.
-    max_body : int
-        Bytes of a request, but for tables.
-    max_table : int
-        Bytes of an uploaded table or model.
-    max_table_cells : int
-        Cells of an uploaded table, however small it was packed.
-    max_backlog : int
-        Rows that were accepted and not yet learnt, per model; beyond, requests to learn are answered with 429.
-    max_models : int
-    keep_rows : int
-        Of rows without a label, the newest so many stay available for fits and labels.
-    snapshot_rows : int
-        A snapshot is written after so many learnt rows.
-    snapshot_seconds : float
-        Or after so many seconds, where something was learnt.
-    group_rows : int
-        How many rows are learnt between two publications, at most.
-    timeout : float
-        Seconds for one request.
-    keep_samples : bool
-        Whether the rows of the last fit stay in memory, so that all samples can be shown at once.
-    """
-
-    max_rows: int = 10_000
-    max_body: int = 2**24
-    max_table: int = 2**30
-    max_table_cells: int = 200_000_000
-    max_backlog: int = 100_000
-    max_models: int = 100
-    keep_rows: int = 1_000_000
-    snapshot_rows: int = 20_000
-    snapshot_seconds: float = 60.0
-    group_rows: int = 500
-    timeout: float = 30.0
-    keep_samples: bool = False
-
 
 ESTIMATORS = {one.__name__: one for one in (AutoSSLART, SSLART, WESSLART, FuzzyARTMAP)}
 NOT_OFFERED = ("n_jobs",)  # threads belong to the service
@@ -66,9 +20,26 @@ MAX_NAMES = 10_000
 
 Name = Annotated[str, Field(min_length=1, max_length=1000)]
 
-
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _OPTION = re.compile(r"--(use|category|ignore|encoding|group|id|label)\b( (?=['\"\w]))?")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of a service."""
+
+    max_rows: int = 10_000  # of one request
+    max_body: int = 2**24  # bytes of a request, but for tables
+    max_table: int = 2**30  # bytes of an uploaded table or model
+    max_table_cells: int = 200_000_000  # of an uploaded table, however small it was packed
+    max_backlog: int = 100_000  # rows accepted and not yet learnt; beyond, requests to learn are answered with 429
+    max_models: int = 100
+    keep_rows: int = 1_000_000  # of rows without a label, the newest so many stay available for fits and labels
+    snapshot_rows: int = 20_000  # a snapshot is written after so many learnt rows,
+    snapshot_seconds: float = 60.0  # or after so many seconds, where something was learnt
+    group_rows: int = 500  # learnt between two publications, at most
+    timeout: float = 30.0  # seconds for one request
+    keep_samples: bool = False  # rows of the last fit stay in memory, so that all samples can be shown at once
 
 
 def with_settings(text: str) -> str:
@@ -152,9 +123,9 @@ class ModelSettings(BaseModel):
         """True if the estimator accepts groups of labels."""
         return "groups" in inspect.signature(ESTIMATORS[self.estimator].fit).parameters
 
-    def columns(self, label: str | None) -> Columns:
+    def columns(self, label: str | None) -> ColumnRoles:
         """Return the columns that are named, of a table that has its labels in a column."""
-        return Columns(label, self.id, self.group, self.ignore, self.category, self.use)
+        return ColumnRoles(label, self.id, self.group, self.ignore, self.category, self.use)
 
     @property
     def named_columns(self) -> list[str]:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import heapq
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from sslart._mapping.model_view import view_of
+from sslart._tables import arrow, pandas
 from sslart._tables import cells as table_cells
 from sslart._tables.cells import labels as labels_in
 from sslart._tables.columns import blank_rows, check_columns, samples_for
-from sslart._tables.files import arrow, pandas, read_pieces, sample_rows
-from sslart._utils.notes import collected_notes
+from sslart._tables.files import read_pieces, sample_rows
+from sslart._tables.training_table import TrainingTable, training_table_of
+from sslart._utils.notes import collected_notes, note
 from sslart.persistence import model_from_bytes
 from sslart.server.models._published import Published, as_class, text_frame
 from sslart.server.models._settings import ModelSettings
@@ -31,12 +34,20 @@ from sslart.server.store._files import (
     upload_with_row,
     uploads,
 )
-from sslart.server.store._journal import LEARN, all_records, record_with_row, row_with_id
-from sslart.server.store._labels import given_label, given_labels, kept_row, kept_rows
+from sslart.server.store._journal import LAST, LEARN, learn_records, record_with_row, row_with_id
+from sslart.server.store._labels import given_label, given_labels, given_together, kept_row, kept_rows
 
 MODEL_FILE = b"\x89SSLART\n"
 BYTES_PER_PART = 2**20
 ROWS_PER_PART = 10_000
+ROWS_TOGETHER = 10_000
+LABEL = "labels given one by one"  # stands for a column where the settings name none
+TOGETHER = "labels given together"  # likewise for that of groups
+MAX_FRAMES = 8  # parts of tables
+MAX_TABLES = 3  # whose names of rows are kept
+MAX_DIGITS = 20
+
+Progress = Callable[[str, float], None]
 
 
 def store_file(
@@ -49,32 +60,38 @@ def store_file(
     with path.open("rb") as file:
         is_model = file.read(len(MODEL_FILE)) == MODEL_FILE
     upload = store.submit_own(begin_upload).result()
-
-    def add(part: Part) -> None:
-        store.submit_own(lambda connection: add_part(connection, upload, part)).result()
-
     try:
         if is_model:
-            content = path.read_bytes()
-            _check_classifier(content)
-            for start in range(0, len(content), BYTES_PER_PART):
-                add(Part(start, 0, content[start : start + BYTES_PER_PART]))
+            found = _parts_of_model(path)
         else:
-            pieces = read_pieces(str(path), encoding, cells_only=True)
-            for part in parts_of(within_limits(pieces, named, max_cells)):
-                add(part)
+            found = _parts_of_table(within_limits(read_pieces(str(path), encoding, cells_only=True), named, max_cells))
+        for part in found:
+            store.submit_own(partial(add_part, upload=upload, part=part)).result()
     except BaseException:
-        store.submit_own(lambda connection: remove_unused(connection, upload))
+        store.submit_own(partial(remove_unused, upload=upload))
         raise
     return upload, is_model
 
 
-def _check_classifier(content: bytes) -> None:
-    """Raise a ValueError where a file is not that of a fitted classifier."""
+def _parts_of_model(path: Path) -> Iterator[Part]:
+    """Yield the file of a fitted classifier as parts of an upload, or raise a ValueError."""
+    content = path.read_bytes()
     try:
         view_of(model_from_bytes(content, "The model file"))
     except TypeError as error:
         raise ValueError(f"The file has no classifier in it: {error}") from error
+    for start in range(0, len(content), BYTES_PER_PART):
+        yield Part(start, 0, content[start : start + BYTES_PER_PART])
+
+
+def _parts_of_table(pieces: Iterator[Any]) -> Iterator[Part]:
+    """Yield the frames of a table as parts of an upload."""
+    first_row = 0
+    for frame in pieces:
+        for start in range(0, len(frame), ROWS_PER_PART):
+            some = frame.iloc[start : start + ROWS_PER_PART]
+            yield Part(first_row, len(some), frame_bytes(some))
+            first_row += len(some)
 
 
 def within_limits(pieces: Iterator[Any], named: Sequence[str], max_cells: int) -> Iterator[Any]:
@@ -91,45 +108,26 @@ def within_limits(pieces: Iterator[Any], named: Sequence[str], max_cells: int) -
         yield frame
 
 
-def parts_of(pieces: Iterator[Any]) -> Iterator[Part]:
-    """Yield the frames of a table as parts of an upload."""
-    first_row = 0
-    for frame in pieces:
-        for start in range(0, len(frame), ROWS_PER_PART):
-            some = frame.iloc[start : start + ROWS_PER_PART]
-            yield Part(first_row, len(some), frame_bytes(some))
-            first_row += len(some)
-
-
 def frame_bytes(frame: Any) -> bytes:
     """Return a frame as bytes; cells of several types in one column become text."""
     pyarrow, ipc = arrow(""), arrow(".ipc")
-    columns = {str(name): _column(frame[name]) for name in frame.columns}
-    table = pyarrow.table(columns)
-    _check_text(table)
-    sink = pyarrow.BufferOutputStream()
+    columns = {}
+    for name in frame.columns:
+        try:
+            column = pyarrow.array(frame[name], from_pandas=True)
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError):
+            texts = [None if _is_missing(value) else str(value) for value in frame[name].tolist()]
+            column = pyarrow.array(texts, pyarrow.string())
+        try:
+            column.validate(full=True)  # files with types can hold any bytes in place of text
+        except pyarrow.ArrowInvalid as error:
+            raise ValueError(f"Column {name!r} holds text that is not in UTF-8: write the file again.") from error
+        columns[str(name)] = column
+    table, sink = pyarrow.table(columns), pyarrow.BufferOutputStream()
     with ipc.new_stream(sink, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as stream:
         stream.write_table(table)
     content: bytes = sink.getvalue().to_pybytes()
     return content
-
-
-def _check_text(table: Any) -> None:
-    """Raise a ValueError where a text is none: files with types can hold any bytes in its place."""
-    for name in table.column_names:
-        try:
-            table[name].validate(full=True)
-        except arrow("").ArrowInvalid as error:
-            raise ValueError(f"Column {name!r} holds text that is not in UTF-8: write the file again.") from error
-
-
-def _column(column: Any) -> Any:
-    pyarrow = arrow("")
-    try:
-        return pyarrow.array(column, from_pandas=True)
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError):
-        texts = [None if _is_missing(value) else str(value) for value in column.tolist()]
-        return pyarrow.array(texts, pyarrow.string())
 
 
 def _is_missing(value: Any) -> bool:
@@ -140,11 +138,6 @@ def frame_of(content: bytes) -> Any:
     """Return the frame that `frame_bytes` was given."""
     table = arrow(".ipc").open_stream(arrow("").BufferReader(content)).read_all()
     return table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
-
-
-def cells_of(frame: Any, place: int) -> dict[str, Any]:
-    """Return one row of a frame as cells that JSON can hold; dates as text."""
-    return {str(name): _cell(frame[name].iloc[place]) for name in frame.columns}
 
 
 def rows_in(frame: Any) -> list[dict[str, Any]]:
@@ -160,48 +153,6 @@ def _cell(value: Any) -> Any:
     return value if isinstance(value, str | bool | int | float) else str(value)
 
 
-ROWS_TOGETHER = 10_000
-LABEL = "labels given one by one"  # stands for a column where the settings name none
-TOGETHER = "labels given together"  # likewise for that of groups
-
-Progress = Callable[[str, float], None]
-
-
-class Before(NamedTuple):
-    """The rows of a model that came before a record: their number is that of the first row after them."""
-
-    model: int
-    sequence: int
-    n_rows: int
-
-
-def label_column(settings: ModelSettings) -> str:
-    """Return the name of the column that has the labels."""
-    return LABEL if settings.label is None else settings.label
-
-
-def rows_with_labels(
-    connection: Any,
-    before: Before,
-    keep_rows: int,
-    label: str,
-    progress: Progress | None = None,
-    changed: Mapping[int, Any] | None = None,
-    groups: Mapping[int, str] | None = None,
-) -> Iterator[Any]:
-    """Yield the frames of `numbered_rows` with labels; their index numbers the yielded rows from 0.
-
-    With `groups`, the group of some rows, there is a column of groups in which any other row is one by itself.
-    """
-    n_yielded = 0
-    for rows, frame in numbered_rows(connection, before, keep_rows, label, progress, changed):
-        if groups is not None:
-            names = [groups.get(row, alone(row)) for row in rows]
-            frame = frame.assign(**{TOGETHER: pandas().Series(names, dtype=object, index=frame.index)})
-        yield frame.set_axis(pandas().RangeIndex(n_yielded, n_yielded + len(frame)))
-        n_yielded += len(frame)
-
-
 def alone(row: int) -> str:
     """Return the group of a row that got its label by itself."""
     return f"row {row}"
@@ -212,97 +163,138 @@ def one_answer(sequence: int) -> str:
     return f"answer {sequence}"
 
 
-def numbered_rows(
-    connection: Any,
-    before: Before,
-    keep_rows: int,
-    label: str,
-    progress: Progress | None = None,
-    changed: Mapping[int, Any] | None = None,
-) -> Iterator[tuple[Sequence[int], Any]]:
-    """Yield the numbers of rows in order and a frame of these rows, with a column of the labels in force.
+class StoredRows(NamedTuple):
+    """The rows that a model was given before a record, as they are in the store.
 
-    Of rows that are older than the newest `keep_rows`, those with a label and those of uploaded tables are yielded,
-    whether the others are still there or not. `changed` are labels by row in place of those in force.
+    Of rows that are older than the newest `keep_rows`, those with a label and those of uploaded tables count, whether
+    the others are still there or not.
     """
-    given = given_labels(connection, before.model, before.sequence) | dict(changed or {})
-    oldest, is_empty = before.n_rows - keep_rows, True
-    for rows, frame in _frames(connection, before, lambda row: row >= oldest or row in given):
-        own = labels_in(frame[label]) if label in frame.columns else [None] * len(frame)
-        labels = [given.get(row, one) for row, one in zip(rows, own, strict=True)]
-        yield rows, frame.assign(**{label: pandas().Series(labels, dtype=object, index=frame.index)})
-        is_empty = False
-        if progress is not None:
-            progress("reading", min((rows[-1] + 1) / max(before.n_rows, 1), 1.0))
-    if is_empty:
-        raise ValueError("The model was given no rows yet: send a table, or rows to learn.")
 
+    connection: Any
+    model: int
+    sequence: int
+    n_rows: int  # the number of the first row after them
+    keep_rows: int
+    settings: ModelSettings
 
-def rows_from(
-    connection: Any, before: Before, keep_rows: int, label: str, first_row: int
-) -> Iterator[tuple[Sequence[int], Any, list[Any]]]:
-    """Yield the numbers of rows from one on, the rows, and the labels that they came with, in order.
+    @property
+    def label(self) -> str:
+        """The name of the column that has the labels."""
+        return LABEL if self.settings.label is None else self.settings.label
 
-    The rows are those of `rows_with_labels`; labels that were given later are not among these.
-    """
-    given = given_labels(connection, before.model, before.sequence)
-    oldest = before.n_rows - keep_rows
-    wanted = lambda row: row >= first_row and (row >= oldest or row in given)  # noqa: E731
-    for rows, frame in _frames(connection, before, wanted, first_row):
-        yield rows, frame, labels_in(frame[label]) if label in frame.columns else [None] * len(frame)
+    def given_labels(self) -> dict[int, Any]:
+        """Return the label in force of each row that was labelled by itself."""
+        return given_labels(self.connection, self.model, self.sequence)
 
+    def labelled(
+        self, progress: Progress | None = None, changed: Mapping[int, Any] | None = None
+    ) -> Iterator[tuple[Sequence[int], Any]]:
+        """Yield the numbers of rows in order and a frame of these rows, with a column of the labels in force.
 
-def _frames(
-    connection: Any, before: Before, wanted: Callable[[int], bool], first_row: int = 0
-) -> Iterator[tuple[Sequence[int], Any]]:
-    """Yield row numbers and rows in order: tables as uploaded, single rows in batches.
+        `changed` are labels by row in place of those in force.
+        """
+        given, is_empty = self.given_labels() | dict(changed or {}), True
+        for rows, frame, own in self.pieces(also=given):
+            labels = [given.get(row, one) for row, one in zip(rows, own, strict=True)]
+            yield rows, frame.assign(**{self.label: pandas().Series(labels, dtype=object, index=frame.index)})
+            is_empty = False
+            if progress is not None:
+                progress("reading", min((rows[-1] + 1) / max(self.n_rows, 1), 1.0))
+        if is_empty:
+            raise ValueError("The model was given no rows yet: send a table, or rows to learn.")
 
-    Tables that end before `first_row` are left out.
-    """
-    given = uploads(connection, before.model, before.sequence)
-    tables = [one for one in given if one.n_rows and one.first_row + one.n_rows > first_row]
-    single = ((row, cells) for row, cells in _single(connection, before) if wanted(row))
-    waiting = next(single, None)
-    for table in [*tables, None]:
-        end = before.n_rows if table is None else table.first_row
-        while waiting is not None and waiting[0] < end:
-            together = [waiting]
-            while (waiting := next(single, None)) is not None and waiting[0] < end and len(together) < ROWS_TOGETHER:
-                together.append(waiting)
-            yield [row for row, _ in together], text_frame([cells for _, cells in together])
-        for part in parts(connection, table.id) if table is not None else ():
-            first_row = part.first_row + (0 if table is None else table.first_row)
-            yield range(first_row, first_row + part.n_rows), frame_of(part.content)
+    def pieces(
+        self, first_row: int = 0, also: Container[int] | None = None
+    ) -> Iterator[tuple[Sequence[int], Any, list[Any]]]:
+        """Yield the numbers of rows from one on, the rows, and the labels that they came with, in order.
 
+        Tables come as they were uploaded, single rows together; `also` are rows to yield in place of those labelled.
+        """
+        wanted, oldest = self.given_labels() if also is None else also, self.n_rows - self.keep_rows
+        single = (
+            (row, cells) for row, cells in self._single() if row >= first_row and (row >= oldest or row in wanted)
+        )
+        for rows, frame in self._frames(single, first_row):
+            own = labels_in(frame[self.label]) if self.label in frame.columns else [None] * len(frame)
+            yield rows, frame, own
 
-def _single(connection: Any, before: Before) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the rows that were sent, and those that are kept without their record, in order."""
-    kept = iter(kept_rows(connection, before.model))
-    sent = (
-        (record.first_row + place, cells)
-        for record in all_records(connection, before.model, (LEARN,))
-        if record.sequence < before.sequence
-        for place, cells in enumerate(record.content()["rows"])
-    )
-    return heapq.merge(kept, sent, key=lambda one: one[0])
+    def _frames(self, single: Iterator[tuple[int, Any]], first_row: int) -> Iterator[tuple[Sequence[int], Any]]:
+        uploaded = uploads(self.connection, self.model, self.sequence)
+        tables = [one for one in uploaded if one.n_rows and one.first_row + one.n_rows > first_row]
+        waiting = next(single, None)
+        for table in [*tables, None]:
+            end = self.n_rows if table is None else table.first_row
+            while waiting is not None and waiting[0] < end:
+                together = [waiting]
+                while (waiting := next(single, None)) is not None and waiting[0] < end:
+                    if len(together) == ROWS_TOGETHER:
+                        break
+                    together.append(waiting)
+                yield [row for row, _ in together], text_frame([cells for _, cells in together])
+            if table is not None:
+                for part in parts(self.connection, table.id):
+                    start = table.first_row + part.first_row
+                    yield range(start, start + part.n_rows), frame_of(part.content)
 
+    def _single(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield the rows that were sent, and those that are kept without their record, in order."""
+        kept = iter(kept_rows(self.connection, self.model))
+        sent = (
+            (record.first_row + place, cells)
+            for record in learn_records(self.connection, self.model)
+            if record.sequence < self.sequence
+            for place, cells in enumerate(record.content()["rows"])
+        )
+        return heapq.merge(kept, sent, key=lambda one: one[0])
 
-def sample_of(connection: Any, before: Before, published: Published, most: int) -> tuple[Any, list[Any]]:
-    """Return some of the rows as samples of a model, labelled ones first, and their labels."""
-    label = label_column(published.settings)
-    with collected_notes():
-        frame = sample_rows(rows_with_labels(connection, before, before.n_rows, label), label, most, 0).frame
-        names = published.reader.names
-        frame = frame.reindex(columns=[*names, label])
-        frame = frame[~blank_rows(frame, names, "the rows")].reset_index(drop=True)
-        samples = samples_for(published.model, frame[names], "the rows")
-    return samples, [as_class(one, published.view.classes) for one in labels_in(frame[label])]
+    def table_to_fit(
+        self, progress: Progress | None = None, changed: Mapping[int, Any] | None = None, *, together: bool = False
+    ) -> TrainingTable:
+        """Return the rows that a fit learns; `together`: the changed labels are one answer about similar rows."""
+        settings, groups = self.settings, None
+        if settings.group is None and settings.takes_groups:
+            answers = given_together(self.connection, self.model, self.sequence)
+            answers |= dict.fromkeys(changed or (), self.sequence) if together else {}
+            groups = {row: one_answer(sequence) for row, sequence in answers.items()} or None
+        columns = settings.columns(self.label)
+        if groups is not None:
+            columns = columns._replace(group=TOGETHER)
+        frame, n_rows = self.sample(settings.max_fit_rows, progress, changed, groups)
+        if len(frame) < n_rows:
+            note(f"Learnt from {len(frame)} of {n_rows} rows, labelled ones first: max_fit_rows sets how many.")
+        return training_table_of(frame, columns, "the table", need_labels=False)
 
+    def sample(
+        self,
+        most: int,
+        progress: Progress | None = None,
+        changed: Mapping[int, Any] | None = None,
+        groups: Mapping[int, str] | None = None,
+    ) -> tuple[Any, int]:
+        """Return some rows, labelled ones first, and the number of all.
 
-MAX_FRAMES = 8
-MAX_TABLES = 3
-LAST = 2**62  # a sequence number beyond all
-MAX_DIGITS = 20
+        With `groups`, the group of some rows, there is a column of groups in which any other row is one by itself.
+        """
+
+        def pieces() -> Iterator[Any]:
+            n_yielded = 0
+            for rows, frame in self.labelled(progress, changed):
+                if groups is not None:
+                    names = [groups.get(row, alone(row)) for row in rows]
+                    frame = frame.assign(**{TOGETHER: pandas().Series(names, dtype=object, index=frame.index)})
+                yield frame.set_axis(pandas().RangeIndex(n_yielded, n_yielded + len(frame)))
+                n_yielded += len(frame)
+
+        return sample_rows(pieces(), self.label, most, 0)
+
+    def samples_for(self, published: Published, most: int) -> tuple[Any, list[Any]]:
+        """Return some of the rows as samples of a model, labelled ones first, and their labels."""
+        with collected_notes():
+            names = published.reader.names
+            frame = self._replace(keep_rows=self.n_rows).sample(most)[0].reindex(columns=[*names, self.label])
+            frame = frame[~blank_rows(frame, names, "the rows")].reset_index(drop=True)
+            samples = samples_for(published.model, frame[names], "the rows")
+        return samples, [as_class(one, published.view.classes) for one in labels_in(frame[self.label])]
 
 
 class NoSuchRowError(LookupError):
@@ -311,17 +303,7 @@ class NoSuchRowError(LookupError):
 
 @dataclass(frozen=True)
 class FoundRow:
-    """A row that a model was given.
-
-    Attributes
-    ----------
-    row : int
-    cells : dict
-    label : class or None
-        The label in force.
-    decision : dict or None
-        What was predicted when the row was sent to `decide`.
-    """
+    """A row that a model was given, its label in force, and the decision where it was sent to `decide`."""
 
     row: int
     cells: dict[str, Any]
@@ -391,7 +373,7 @@ class RowFinder:
             place = row - upload.first_row - first_row
             if not is_given and settings.label in frame.columns:
                 label = table_cells.labels(frame[settings.label].iloc[place : place + 1])[0]
-            cells = cells_of(frame, place)
+            cells = rows_in(frame.iloc[place : place + 1])[0]
             return FoundRow(row, {name: cell for name, cell in cells.items() if name != settings.label}, label)
         kept = kept_row(connection, model, row)
         return None if kept is None else FoundRow(row, kept, label)

@@ -9,33 +9,11 @@ from typing import Any, NamedTuple
 
 from sslart.server.models._settings import ModelSettings
 from sslart.server.models._stored_rows import FoundRow
+from sslart.server.store import _journal as journal
 from sslart.server.store._files import complete_upload, is_from_file, n_rows_of
-from sslart.server.store._journal import (
-    CANCELLED,
-    CREATE,
-    FAILED,
-    FIT,
-    IMPORT,
-    LABEL,
-    LEARN,
-    SET,
-    TABLE,
-    Record,
-    add_ids,
-    add_job,
-    answer_to,
-    append,
-    audit,
-    create_model,
-    end_job,
-    keep_answer,
-    labels_at_fit,
-    packed,
-    row_with_id,
-)
+from sslart.server.store._journal import Record, audit, packed
 from sslart.server.store._labels import add_label, given_label, keep_row
 
-SHOWN_IN_AUDIT = 20  # classes
 FEW_ROWS = 20_000  # to which a fit is quick
 # by how much labels grow before there is another fit, by the number of rows: a fit takes longer with more
 GROWTH = ((FEW_ROWS, 0.0), (300_000, 0.2), (2**63, 1.0))
@@ -69,7 +47,7 @@ class Key(NamedTuple):
 
 def written_before(connection: Any, model: int, key: Key | None) -> Written | None:
     """Return the answer to a request that was written with the same key; None where there was none."""
-    before = None if key is None else answer_to(connection, model, key.key)
+    before = None if key is None else journal.answer_to(connection, model, key.key)
     if key is None or before is None:
         return None
     if before[0] != key.request:
@@ -79,156 +57,143 @@ def written_before(connection: Any, model: int, key: Key | None) -> Written | No
     return Written(before[1], is_again=True)
 
 
-def once(model: int, key: Key | None, work: Work) -> Work:
-    """Return work that is done once for a key: the second time, the answer to the first is returned."""
-    if key is None:
-        return work
-
-    def work_once(connection: Any) -> Written:
-        before = written_before(connection, model, key)
-        if before is not None:
-            return before
-        written = work(connection)
-        keep_answer(connection, model, key.key, key.request, written.answer)
-        return written
-
-    return work_once
+def once(connection: Any, model: int, key: Key | None, work: Work) -> Written:
+    """Do work once for a key: the second time, return the answer to the first."""
+    before = written_before(connection, model, key)
+    if before is not None:
+        return before
+    written = work(connection)
+    if key is not None:
+        journal.keep_answer(connection, model, key.key, key.request, written.answer)
+    return written
 
 
 def _append(connection: Any, model: int, kind: str, actor: str, payload: bytes, n_rows: int = 0) -> Record:
-    record = append(connection, model, kind, actor, payload, n_rows)
+    record = journal.append(connection, model, kind, actor, payload, n_rows)
     if record is None:
         raise NoSuchModelError("The model was deleted.")
     return record
 
 
-def create(name: str, settings: ModelSettings, actor: str) -> Callable[[Any], tuple[int, Written]]:
+def _keep_settings(connection: Any, model: int, settings: ModelSettings) -> dict[str, Any]:
+    described = settings.model_dump(mode="json")
+    connection.execute("UPDATE models SET settings = ? WHERE id = ?", (json.dumps(described), model))
+    return described
+
+
+def create(connection: Any, name: str, settings: ModelSettings, actor: str) -> tuple[int, Written]:
     """Create a model without rows."""
-
-    def work(connection: Any) -> tuple[int, Written]:
-        described = settings.model_dump(mode="json")
-        model = create_model(connection, name, described)
-        if model is None:
-            raise ConflictError(f"There is a model named {name!r}: give another name, or delete it first.")
-        record = _append(connection, model, CREATE, actor, packed({"settings": described}))
-        audit(connection, actor, "create", name, described)
-        return model, Written({"model": name, "sequence": record.sequence}, (record,))
-
-    return work
+    described = settings.model_dump(mode="json")
+    model = journal.create_model(connection, name, described)
+    if model is None:
+        raise ConflictError(f"There is a model named {name!r}: give another name, or delete it first.")
+    record = _append(connection, model, journal.CREATE, actor, packed({"settings": described}))
+    audit(connection, actor, "create", name, described)
+    return model, Written({"model": name, "sequence": record.sequence}, (record,))
 
 
 def learn(
-    model: int,
-    actor: str,
-    rows: Sequence[dict[str, Any]],
-    labels: Sequence[Any] | None,
-    learnt: Sequence[bool] | None,
-    ids: Sequence[str] | None,
-    decisions: Sequence[dict[str, Any]] | None,
+    model: int, actor: str, content: dict[str, Any], ids: Sequence[str] | None, accepted: Callable[[Record], None]
 ) -> Work:
-    """Add rows, some labelled; `learnt`: mask of rows to learn; `decisions`: predictions for the rows."""
-    content: dict[str, Any] = {"rows": list(rows)}
-    optional = (("labels", labels), ("learn", learnt), ("decisions", decisions))
-    payload = packed(content | {name: list(values) for name, values in optional if values is not None})
+    """Return work that adds rows; `accepted` is called with their record before it is on the disk.
+
+    The content has the rows, and where they are given a label for each, whether to learn it, and its decision. It is
+    packed at once, not by the writer.
+    """
+    payload, n_rows = packed(content), len(content["rows"])
 
     def work(connection: Any) -> Written:
-        taken = [one for one in ids or () if row_with_id(connection, model, one) is not None]
+        taken = [one for one in ids or () if journal.row_with_id(connection, model, one) is not None]
         if taken:
             raise ConflictError(
                 f"There is a row with the id {taken[0]!r}: give every new row an id of its own, and repeat a request "
                 "with its Idempotency-Key."
             )
-        record = _append(connection, model, LEARN, actor, payload, len(rows))
-        add_ids(connection, model, list(ids or ()), record.first_row)
-        for place, label in enumerate(labels or ()):
+        record = _append(connection, model, journal.LEARN, actor, payload, n_rows)
+        accepted(record)
+        journal.add_ids(connection, model, list(ids or ()), record.first_row)
+        for place, label in enumerate(content.get("labels", ())):
             if label is not None:
                 add_label(connection, model, record.first_row + place, label, None, actor, record.sequence)
-        numbers = list(range(record.first_row, record.first_row + len(rows)))
+        numbers = list(range(record.first_row, record.first_row + n_rows))
         answer: dict[str, Any] = {"sequence": record.sequence, "rows": numbers}
-        if decisions is not None:
-            answer["decisions"] = list(decisions)
+        if "decisions" in content:
+            answer["decisions"] = content["decisions"]
         return Written(answer, (record,))
 
     return work
 
 
-def label(model: int, actor: str, given: Sequence[tuple[FoundRow, Any]], *, together: bool = False) -> Work:
+def label(
+    connection: Any, model: int, actor: str, given: Sequence[tuple[FoundRow, Any]], *, together: bool = False
+) -> Written:
     """Label rows that were found; `together`: by one answer about similar rows.
 
     A row without a label is learnt with its new one. One that has another label gets the new one in place of it; the
     model knows it from its next fit on, since what was learnt cannot be taken back.
     """
-
-    def work(connection: Any) -> Written:
-        entries, actions = [], Counter[str]()
-        in_force: dict[int, Any] = {}
-        for found, new in given:
-            is_given, last = given_label(connection, model, found.row)
-            before = in_force.get(found.row, last if is_given else found.label)
-            action = "same" if new == before else "learn" if before is None else "corrected"
-            in_force[found.row] = new
-            actions[action] += 1
-            entry = {"row": found.row, "label": new, "previous": before, "action": action}
-            entries.append({**entry, "cells": found.cells} if action == "learn" else entry)
-        record = _append(connection, model, LABEL, actor, packed({"labels": entries, "together": together}))
-        for one in entries:
-            if one["action"] != "same":
-                known = one["row"], one["label"], one["previous"], actor, record.sequence
-                add_label(connection, model, *known, together=together)
-        for found, _ in given:
-            keep_row(connection, model, found.row, found.cells)
-        rows = [one["row"] for one in entries]
-        counts = {action: actions[action] for action in ("learn", "corrected", "same")}
-        answer = {"sequence": record.sequence, "rows": rows, "learnt": counts.pop("learn"), **counts}
-        return Written(answer, (record,))
-
-    return work
+    entries, actions = [], Counter[str]()
+    in_force: dict[int, Any] = {}
+    for found, new in given:
+        is_given, last = given_label(connection, model, found.row)
+        before = in_force.get(found.row, last if is_given else found.label)
+        action = "same" if new == before else "learn" if before is None else "corrected"
+        in_force[found.row] = new
+        actions[action] += 1
+        entry = {"row": found.row, "label": new, "previous": before, "action": action}
+        entries.append({**entry, "cells": found.cells} if action == "learn" else entry)
+    record = _append(connection, model, journal.LABEL, actor, packed({"labels": entries, "together": together}))
+    for one in entries:
+        if one["action"] != "same":
+            known = one["row"], one["label"], one["previous"], actor, record.sequence
+            add_label(connection, model, *known, together=together)
+    for found, _ in given:
+        keep_row(connection, model, found.row, found.cells)
+    rows = [one["row"] for one in entries]
+    counts = {"learnt": actions["learn"], "corrected": actions["corrected"], "same": actions["same"]}
+    return Written({"sequence": record.sequence, "rows": rows, **counts}, (record,))
 
 
-def add_table(model: int, name: str, upload: int, settings: ModelSettings, keep_rows: int, actor: str) -> Work:
+def add_table(
+    connection: Any, model: int, name: str, upload: int, settings: ModelSettings, keep_rows: int, actor: str
+) -> Written:
     """Add the rows of an upload, and let the model be fitted to all of its rows."""
-
-    def work(connection: Any) -> Written:
-        n_rows = n_rows_of(connection, upload)
-        table = _append(connection, model, TABLE, actor, packed({"upload": upload}), n_rows)
-        complete_upload(connection, upload, table)
-        audit(connection, actor, "table", name, {"rows": n_rows, "sequence": table.sequence})
-        written = refit(model, name, settings, keep_rows, actor)(connection)
-        return Written({**written.answer, "rows": n_rows, "first_row": table.first_row}, (table, *written.records))
-
-    return work
+    n_rows = n_rows_of(connection, upload)
+    table = _append(connection, model, journal.TABLE, actor, packed({"upload": upload}), n_rows)
+    complete_upload(connection, upload, table)
+    audit(connection, actor, "table", name, {"rows": n_rows, "sequence": table.sequence})
+    written = refit(connection, model, name, settings, keep_rows, actor)
+    return Written({**written.answer, "rows": n_rows, "first_row": table.first_row}, (table, *written.records))
 
 
-def add_model_file(model: int, name: str, upload: int, actor: str) -> Work:
+def add_model_file(connection: Any, model: int, name: str, upload: int, actor: str) -> Written:
     """Replace a model by an uploaded model file."""
-
-    def work(connection: Any) -> Written:
-        record = _append(connection, model, IMPORT, actor, packed({"upload": upload}))
-        complete_upload(connection, upload, record)
-        audit(connection, actor, "import", name, {"sequence": record.sequence})
-        return Written({"model": name, "sequence": record.sequence}, (record,))
-
-    return work
+    record = _append(connection, model, journal.IMPORT, actor, packed({"upload": upload}))
+    complete_upload(connection, upload, record)
+    audit(connection, actor, "import", name, {"sequence": record.sequence})
+    return Written({"model": name, "sequence": record.sequence}, (record,))
 
 
 def refit(
-    model: int, name: str, settings: ModelSettings, keep_rows: int, actor: str, *, by_labels: bool = False
-) -> Work:
+    connection: Any,
+    model: int,
+    name: str,
+    settings: ModelSettings,
+    keep_rows: int,
+    actor: str,
+    *,
+    by_labels: bool = False,
+) -> Written:
     """Let a model be fitted to all rows it was given, with the labels in force; `by_labels`: because of new ones."""
-
-    def work(connection: Any) -> Written:
-        described = settings.model_dump(mode="json")
-        content = {"settings": described, "keep_rows": keep_rows, "by_labels": by_labels}
-        record = _append(connection, model, FIT, actor, packed(content))
-        connection.execute("UPDATE models SET settings = ? WHERE id = ?", (json.dumps(described), model))
-        add_job(connection, model, record.sequence)
-        audit(connection, actor, "fit", name, {"sequence": record.sequence})
-        return Written({"model": name, "sequence": record.sequence}, (record,))
-
-    return work
+    described = _keep_settings(connection, model, settings)
+    content = {"settings": described, "keep_rows": keep_rows, "by_labels": by_labels}
+    record = _append(connection, model, journal.FIT, actor, packed(content))
+    journal.add_job(connection, model, record.sequence)
+    audit(connection, actor, "fit", name, {"sequence": record.sequence})
+    return Written({"model": name, "sequence": record.sequence}, (record,))
 
 
-def lead_to_fit(connection: Any, model: int, n_rows: int, written: Written) -> bool:
+def leads_to_fit(connection: Any, model: int, n_rows: int, written: Written) -> bool:
     """Return True if labels were corrected, or if their number has grown enough for a new fit.
 
     Labels that are learnt one by one leave the settings as they are for a while; a fit chooses them anew. Where one is
@@ -238,7 +203,7 @@ def lead_to_fit(connection: Any, model: int, n_rows: int, written: Written) -> b
         return False
     if written.answer["corrected"]:
         return True
-    n_then, n_since, is_waiting = labels_at_fit(connection, model)
+    n_then, n_since, is_waiting = journal.labels_at_fit(connection, model)
     growth = next(one for most, one in GROWTH if n_rows <= most)
     return not is_waiting and n_since >= max(1.0, growth * n_then)
 
@@ -250,53 +215,46 @@ def learnt_with(n_rows: int, written: Written, job: int | None) -> int:
     return job if job is not None and is_needed else own
 
 
-def set_parameters(model: int, name: str, settings: ModelSettings, parameters: dict[str, Any], actor: str) -> Work:
+def set_parameters(
+    connection: Any, model: int, name: str, settings: ModelSettings, parameters: dict[str, Any], actor: str
+) -> Written:
     """Change parameters of a model that need no fit; `settings` have them already."""
-
-    def work(connection: Any) -> Written:
-        record = _append(connection, model, SET, actor, packed({"parameters": parameters}))
-        described = settings.model_dump(mode="json")
-        connection.execute("UPDATE models SET settings = ? WHERE id = ?", (json.dumps(described), model))
-        audit(connection, actor, "set", name, parameters)
-        return Written({"model": name, "sequence": record.sequence}, (record,))
-
-    return work
+    record = _append(connection, model, journal.SET, actor, packed({"parameters": parameters}))
+    _keep_settings(connection, model, settings)
+    audit(connection, actor, "set", name, parameters)
+    return Written({"model": name, "sequence": record.sequence}, (record,))
 
 
 def is_empty(connection: Any, model: int) -> bool:
     """Return True if a model has received nothing but tables that could not be learnt."""
-    other = "SELECT 1 FROM journal WHERE model = ? AND kind NOT IN (?, ?, ?) LIMIT 1"
-    fits = "SELECT 1 FROM jobs WHERE model = ? AND state NOT IN (?, ?) LIMIT 1"
-    compacted = "SELECT 1 FROM models WHERE id = ? AND compacted_through > 0"
-    return (
-        connection.execute(other, (model, CREATE, TABLE, FIT)).get is None
-        and connection.execute(fits, (model, FAILED, CANCELLED)).get is None
-        and connection.execute(compacted, (model,)).get is None
+    checks = (
+        (
+            "SELECT 1 FROM journal WHERE model = ? AND kind NOT IN (?, ?, ?) LIMIT 1",
+            (model, journal.CREATE, journal.TABLE, journal.FIT),
+        ),
+        (
+            "SELECT 1 FROM jobs WHERE model = ? AND state NOT IN (?, ?) LIMIT 1",
+            (model, journal.FAILED, journal.CANCELLED),
+        ),
+        ("SELECT 1 FROM models WHERE id = ? AND compacted_through > 0", (model,)),
     )
+    return all(connection.execute(*check).get is None for check in checks)
 
 
-def delete(model: int, name: str, actor: str, *, only_empty: bool = False) -> Callable[[Any], None]:
+def delete(connection: Any, model: int, name: str, actor: str, *, only_empty: bool = False) -> None:
     """Delete a model, with all that belongs to it; the audit log stays. `only_empty`: if it `is_empty`."""
-
-    def work(connection: Any) -> None:
-        if only_empty and not is_empty(connection, model):
-            raise ConflictError(f"There is a model named {name!r}: send rows to it, or delete it first.")
-        connection.execute("DELETE FROM models WHERE id = ?", (model,))
-        if not connection.changes():
-            raise NoSuchModelError("The model was deleted before.")
-        connection.execute("INSERT INTO deleted (model) VALUES (?)", (model,))
-        audit(connection, actor, "delete", name, {})
-
-    return work
+    if only_empty and not is_empty(connection, model):
+        raise ConflictError(f"There is a model named {name!r}: send rows to it, or delete it first.")
+    connection.execute("DELETE FROM models WHERE id = ?", (model,))
+    if not connection.changes():
+        raise NoSuchModelError("The model was deleted before.")
+    connection.execute("INSERT INTO deleted (model) VALUES (?)", (model,))
+    audit(connection, actor, "delete", name, {})
 
 
-def cancel(model: int, name: str, sequence: int, actor: str) -> Callable[[Any], bool]:
+def cancel(connection: Any, model: int, name: str, sequence: int, actor: str) -> bool:
     """Cancel a fit that has not ended, and return whether it had not."""
-
-    def work(connection: Any) -> bool:
-        is_cancelled = end_job(connection, model, sequence, CANCELLED, {"by": actor})
-        if is_cancelled:
-            audit(connection, actor, "cancel", name, {"sequence": sequence})
-        return is_cancelled
-
-    return work
+    is_cancelled = journal.end_job(connection, model, sequence, journal.CANCELLED, {"by": actor})
+    if is_cancelled:
+        audit(connection, actor, "cancel", name, {"sequence": sequence})
+    return is_cancelled

@@ -8,10 +8,14 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 from sslart.server.store._database import DamagedError, StoreError
 from sslart.server.store._journal import Record, checksum
+
+BYTES_PER_PART = 2**20
+N_KEPT = 2
 
 
 class Part(NamedTuple):
@@ -110,10 +114,6 @@ def _checked(upload: int, part: Part, stored: bytes) -> Part:
     return part
 
 
-BYTES_PER_PART = 2**20
-N_KEPT = 2
-
-
 class Snapshot(NamedTuple):
     """A model after a record: its number in the store, that of the record, the SHA-256 of the bytes, its settings."""
 
@@ -139,16 +139,8 @@ def write_snapshot(
 ) -> bool:
     """Write a model in parts, each in a separate transaction, so that other requests can write in between.
 
-    Parameters
-    ----------
-    submit : callable
-        Passes work to the writer.
-    model, sequence : int
-    content : bytes
-    settings : dict
-        Of the model after that record.
-    at_the_end : callable
-        Runs in the last transaction, in which the snapshot becomes valid, and returns whether it shall.
+    `submit` passes work to the writer; `at_the_end` runs in the last transaction, in which the snapshot becomes valid,
+    and returns whether it shall.
     """
 
     def begin(connection: Any) -> int:
@@ -160,17 +152,14 @@ def write_snapshot(
 
     snapshot = submit(begin).result()
 
-    def add(number: int, part: bytes) -> Callable[[Any], None]:
-        def work(connection: Any) -> None:
-            connection.execute(
-                "INSERT INTO snapshot_parts (snapshot, number, content) VALUES (?, ?, ?)", (snapshot, number, part)
-            )
-
-        return work
+    def add(connection: Any, number: int, part: bytes) -> None:
+        connection.execute(
+            "INSERT INTO snapshot_parts (snapshot, number, content) VALUES (?, ?, ?)", (snapshot, number, part)
+        )
 
     try:
         for number, start in enumerate(range(0, len(content), BYTES_PER_PART)):
-            submit(add(number, content[start : start + BYTES_PER_PART])).result()
+            submit(partial(add, number=number, part=content[start : start + BYTES_PER_PART])).result()
     except StoreError:  # such as a full disk: what was written would take the rest of it
         with suppress(StoreError):
             submit(lambda connection: remove_snapshot(connection, snapshot))

@@ -17,6 +17,9 @@ CREATE, TABLE, IMPORT, FIT, LEARN, LABEL, SET = "create", "table", "import", "fi
 PACKED_FROM = 1024  # bytes
 CHECKSUM_BYTES = 16
 _PLAIN, _PACKED = b"J", b"Z"
+LAST = 2**62  # a number beyond all records and rows
+_FIELDS = "model, sequence, kind, time, actor, first_row, n_rows, payload, checksum"
+WAITING, DONE, FAILED, CANCELLED = "waiting", "done", "failed", "cancelled"
 
 
 def checksum(*parts: Any) -> bytes:
@@ -43,24 +46,10 @@ def unpacked(payload: bytes) -> Any:
 
 @dataclass(frozen=True)
 class Record:
-    """One entry of the journal of a model.
-
-    Attributes
-    ----------
-    model, sequence : int
-        The number of the model, and that of the record in its journal, from 1.
-    kind : str
-    time : float
-        Seconds since 1970.
-    actor : str
-        Who sent the request.
-    first_row, n_rows : int
-        The rows that the record brings, numbered through all records of the model.
-    payload : bytes
-    """
+    """One entry of the journal of a model, with the rows that it brings, numbered through all records of the model."""
 
     model: int
-    sequence: int
+    sequence: int  # in the journal of the model, from 1
     kind: str
     time: float
     actor: str
@@ -75,16 +64,7 @@ class Record:
 
     def checksum(self) -> bytes:
         """Return the checksum over all of the record."""
-        return checksum(
-            self.model,
-            self.sequence,
-            self.kind,
-            self.time,
-            self.actor,
-            self.first_row,
-            self.n_rows,
-            self.payload,
-        )
+        return checksum(*vars(self).values())
 
     @classmethod
     def checked(cls, *values: Any) -> Record:
@@ -98,35 +78,17 @@ class Record:
         return record
 
 
-_FIELDS = "model, sequence, kind, time, actor, first_row, n_rows, payload, checksum"
-
-
 @dataclass(frozen=True)
 class ModelRow:
-    """A model as the store knows it.
-
-    Attributes
-    ----------
-    id : int
-    name : str
-    created : float
-    settings : dict
-        As the model was created with.
-    last_sequence : int
-        The last record of its journal.
-    n_rows : int
-        How many rows it was given; the next one gets this number.
-    compacted_through : int
-        Records up to this one are gone.
-    """
+    """A model as the store knows it; the settings are those of its last fit."""
 
     id: int
     name: str
     created: float
     settings: dict[str, Any]
     last_sequence: int
-    n_rows: int
-    compacted_through: int
+    n_rows: int  # it was given; the next row gets this number
+    compacted_through: int  # records up to this one are gone
 
 
 def models(connection: Any) -> list[ModelRow]:
@@ -202,20 +164,11 @@ def compacted_through(connection: Any, model: int) -> int:
     return int(connection.execute("SELECT compacted_through FROM models WHERE id = ?", (model,)).get or 0)
 
 
-def all_records(connection: Any, model: int, kinds: tuple[str, ...] = ()) -> Iterator[Record]:
-    """Yield all records of a model that are kept, in order; of some kinds only, where these are given."""
-    among = f"AND kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
-    for values in connection.execute(
-        f"SELECT {_FIELDS} FROM journal WHERE model = ? {among} ORDER BY sequence", (model, *kinds)
-    ):
-        yield Record.checked(*values)
-
-
-def records_with_rows(connection: Any, model: int, first_row: int, last_row: int) -> Iterator[Record]:
-    """Yield the stored records of kind learn with rows between two numbers, in order."""
+def learn_records(connection: Any, model: int, first_row: int = 0, last_row: int = LAST) -> Iterator[Record]:
+    """Yield the records of kind learn that are kept and have rows between two numbers, in order."""
     for values in connection.execute(
         f"SELECT {_FIELDS} FROM journal WHERE model = ? AND kind = ? AND n_rows > 0 AND first_row <= ? "
-        "AND first_row + n_rows > ? ORDER BY sequence",
+        "AND first_row + n_rows > ? ORDER BY first_row",  # that of sequence, without sorting
         (model, LEARN, last_row, first_row),
     ):
         yield Record.checked(*values)
@@ -228,10 +181,8 @@ def record_with_row(connection: Any, model: int, row: int) -> Record | None:
         "ORDER BY first_row DESC LIMIT 1",
         (model, row),
     ).fetchone()
-    if values is None:
-        return None
-    record = Record.checked(*values)
-    return record if row < record.first_row + record.n_rows else None
+    record = None if values is None else Record.checked(*values)
+    return record if record is not None and row < record.first_row + record.n_rows else None
 
 
 def row_with_id(connection: Any, model: int, name: str) -> int | None:
@@ -268,9 +219,6 @@ def audit(connection: Any, actor: str, action: str, model: str, detail: dict[str
         "INSERT INTO audit (time, actor, action, model, detail) VALUES (?, ?, ?, ?, ?)",
         (time.time(), actor, action, model, json.dumps(detail, ensure_ascii=False)),
     )
-
-
-WAITING, DONE, FAILED, CANCELLED = "waiting", "done", "failed", "cancelled"
 
 
 class JobRow(NamedTuple):

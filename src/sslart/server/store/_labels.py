@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -13,6 +12,8 @@ from sslart.server.store._files import N_KEPT, snapshots, upload_with_row
 from sslart.server.store._journal import FIT, LEARN, WAITING, Record, records, unpacked
 
 MAX_KEYS = 100
+RECORDS_AT_ONCE = 200
+SECONDS_TO_KEEP_KEYS = 7 * 24 * 3600.0
 
 
 def add_label(
@@ -69,18 +70,9 @@ def history(connection: Any, model: int, row: int | None, after: int, most: int)
         f"WHERE model = ? AND id > ? {of_row} ORDER BY id LIMIT ?",
         (model, after, *([] if row is None else [row]), most),
     )
-    return [
-        {
-            "entry": entry,
-            "row": number,
-            "label": _value(label),
-            "previous": _value(previous),
-            "actor": actor,
-            "time": moment,
-            "sequence": sequence,
-        }
-        for entry, number, label, previous, actor, moment, sequence in found
-    ]
+    names = ("entry", "row", "label", "previous", "actor", "time", "sequence")
+    entries = [dict(zip(names, values, strict=True)) for values in found]
+    return [one | {"label": _value(one["label"]), "previous": _value(one["previous"])} for one in entries]
 
 
 def properties(connection: Any, model: int) -> dict[str, Any]:
@@ -128,53 +120,38 @@ def _value(text: str | None) -> Any:
     return None if text is None else json.loads(text)
 
 
-RECORDS_AT_ONCE = 200
-SECONDS_TO_KEEP_KEYS = 7 * 24 * 3600.0
-
-
-def compact_some(model: int, keep_rows: int) -> Callable[[Any], int]:
-    """Return work for the writer that removes some old records of a model and returns how many it has removed.
+def compact_some(connection: Any, model: int, keep_rows: int) -> int:
+    """Remove some old records of a model, and return how many.
 
     A record goes where both snapshots are newer, and all its rows are older than the newest `keep_rows`. Of its rows,
     the labelled ones are kept by themselves, so that a fit can learn them. Nothing goes that a fit needs which waits,
     or which is done again where the newer snapshot is damaged.
     """
-
-    def work(connection: Any) -> int:
-        found = connection.execute("SELECT compacted_through, n_rows FROM models WHERE id = ?", (model,)).fetchone()
-        waiting = connection.execute("SELECT 1 FROM jobs WHERE model = ? AND state = ?", (model, WAITING)).get
-        kept = snapshots(connection, model)
-        if found is None or waiting is not None or len(kept) < N_KEPT:
-            return 0
-        through, n_rows = found
-        oldest = min([n_rows - keep_rows, *_oldest_of_fits(connection, model, kept[-1].sequence)])
-        n_removed = 0
-        for record in _good_records(connection, model, through, kept[-1].sequence):
-            if record.first_row + record.n_rows > oldest:
-                break
-            if record.kind == LEARN:
-                _keep_labelled(connection, record)
-            through, n_removed = record.sequence, n_removed + 1
-        connection.execute("DELETE FROM journal WHERE model = ? AND sequence <= ?", (model, through))
-        connection.execute("UPDATE models SET compacted_through = ? WHERE id = ?", (through, model))
-        return n_removed
-
-    return work
-
-
-def _good_records(connection: Any, model: int, after: int, through: int) -> list[Record]:
-    """Return the next records up to a damaged one, which is preserved for diagnosis."""
-    with suppress(DamagedError):
-        return [one for one in records(connection, model, after, RECORDS_AT_ONCE) if one.sequence <= through]
-    return []
-
-
-def _oldest_of_fits(connection: Any, model: int, after: int) -> list[int]:
-    """Return the oldest row that each fit after a record learns without a label."""
+    found = connection.execute("SELECT compacted_through, n_rows FROM models WHERE id = ?", (model,)).fetchone()
+    waiting = connection.execute("SELECT 1 FROM jobs WHERE model = ? AND state = ?", (model, WAITING)).get
+    kept = snapshots(connection, model)
+    if found is None or waiting is not None or len(kept) < N_KEPT:
+        return 0
+    through, n_rows = found
     fits = connection.execute(
-        "SELECT first_row, payload FROM journal WHERE model = ? AND sequence > ? AND kind = ?", (model, after, FIT)
-    )
-    return [first_row - int(unpacked(payload)["keep_rows"]) for first_row, payload in fits]
+        "SELECT first_row, payload FROM journal WHERE model = ? AND sequence > ? AND kind = ?",
+        (model, kept[-1].sequence, FIT),
+    )  # the oldest row that each learns without a label:
+    of_fits = [first_row - int(unpacked(payload)["keep_rows"]) for first_row, payload in fits]
+    oldest = min([n_rows - keep_rows, *of_fits])
+    n_removed = 0
+    some = list[Record]()
+    with suppress(DamagedError):  # a damaged record stays, for diagnosis
+        some = records(connection, model, through, RECORDS_AT_ONCE)
+    for record in some:
+        if record.sequence > kept[-1].sequence or record.first_row + record.n_rows > oldest:
+            break
+        if record.kind == LEARN:
+            _keep_labelled(connection, record)
+        through, n_removed = record.sequence, n_removed + 1
+    connection.execute("DELETE FROM journal WHERE model = ? AND sequence <= ?", (model, through))
+    connection.execute("UPDATE models SET compacted_through = ? WHERE id = ?", (through, model))
+    return n_removed
 
 
 def _keep_labelled(connection: Any, record: Record) -> None:

@@ -19,7 +19,6 @@ from sslart.server.store._database import (
     OF_A_MODEL,
     DamagedError,
     NotWritableError,
-    Readers,
     StoreBusyError,
     StoreError,
     check_protocol,
@@ -35,6 +34,15 @@ from sslart.server.store._labels import forget_old_keys
 SCOPES = ("read", "learn", "admin")  # each includes those before it
 RANDOM_BYTES = 32
 PREFIX = "sslart_"
+MAX_WAITING = 4096  # requests
+MAX_TOGETHER = 512  # requests in one transaction
+FILE_NAME = "store.db"
+LOCK_NAME = "lock"
+ROWS_PER_PURGE = 1000
+PARTS_PER_PURGE = 10
+
+Result = TypeVar("Result")
+_Request = tuple[Callable[[Any], Any], Future[Any]]
 
 
 class Token(NamedTuple):
@@ -80,35 +88,17 @@ def tokens(connection: Any) -> dict[bytes, Token]:
     return {digest: Token(name, frozenset(scopes.split()), created) for digest, name, scopes, created in rows}
 
 
-MAX_WAITING = 4096  # requests
-MAX_TOGETHER = 512  # requests in one transaction
-
-
-class _Request(NamedTuple):
-    work: Callable[[Any], Any]
-    future: Future[Any]
-
-
 class Writer:
     """A thread with the connection that writes.
 
     Each request is a function of the connection. Those that wait are run one after another in one transaction: if one
     raises, what it has written is taken back, and the others are not affected. Results are set after the commit.
-
-    Parameters
-    ----------
-    connection : apsw.Connection
-
-    Attributes
-    ----------
-    why_not : str or None
-        Why nothing can be written until the service is started anew; None where it can.
     """
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
-        self._waiting: queue.Queue[_Request | None] = queue.Queue()
-        self.why_not: str | None = None
+        self._waiting: queue.Queue[_Request | None] = queue.Queue()  # None: no more will come
+        self.why_not: str | None = None  # why nothing can be written until the service is started anew
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self._thread.start()
 
@@ -127,7 +117,7 @@ class Writer:
         if not may_wait and self.n_waiting >= MAX_WAITING:
             raise StoreBusyError("Too many requests wait to be written: send this one again in a moment.")
         future: Future[Result] = Future()
-        self._waiting.put(_Request(work, future))
+        self._waiting.put((work, future))
         return future
 
     def close(self) -> None:
@@ -137,45 +127,32 @@ class Writer:
         close(self._connection)
 
     def _run(self) -> None:
-        while (batch := self._next_batch()) is not None:
-            if batch:
-                self._write(batch)
-
-    def _next_batch(self) -> list[_Request] | None:
-        """Return the requests that wait, at least one; None at the end."""
-        first = self._waiting.get()
-        if first is None:
-            return None
-        batch = [first]
-        while len(batch) < MAX_TOGETHER:
-            try:
-                request = self._waiting.get_nowait()
-            except queue.Empty:
-                break
-            if request is None:
-                self._waiting.put(None)
-                break
-            batch.append(request)
-        return batch
+        is_last = False
+        while not is_last:
+            batch = [self._waiting.get()]
+            while len(batch) < MAX_TOGETHER and not self._waiting.empty():  # only this thread takes from it
+                batch.append(self._waiting.get())
+            is_last = None in batch
+            self._write([request for request in batch if request is not None])
 
     def _write(self, batch: list[_Request]) -> None:
-        connection, done = self._connection, list[tuple[_Request, Any]]()
+        connection, done = self._connection, list[tuple[Future[Any], Any]]()
         if self.why_not is not None:
             _fail(batch, NotWritableError(self.why_not))
             return
         try:
             connection.execute("BEGIN IMMEDIATE")
-            for request in batch:
-                if not request.future.set_running_or_notify_cancel():
+            for work, future in batch:
+                if not future.set_running_or_notify_cancel():
                     continue
                 connection.execute("SAVEPOINT request")
                 try:
-                    done.append((request, request.work(connection)))
+                    done.append((future, work(connection)))
                 except Exception as error:
                     if isinstance(error, sqlite().Error) and not isinstance(error, sqlite().ConstraintError):
                         raise
                     connection.execute("ROLLBACK TO request")
-                    request.future.set_exception(error)
+                    future.set_exception(error)
                 connection.execute("RELEASE request")
             connection.execute("COMMIT")
         except Exception as error:
@@ -184,8 +161,8 @@ class Writer:
                     connection.execute("ROLLBACK")
             _fail(batch, self._why(error))
             return
-        for request, result in done:
-            request.future.set_result(result)
+        for future, result in done:
+            future.set_result(result)
 
     def _why(self, error: Exception) -> Exception:
         """Return the error that users get; after a failure of the disk, nothing more is written."""
@@ -209,28 +186,15 @@ class Writer:
 
 
 def _fail(batch: list[_Request], error: Exception) -> None:
-    for future in (request.future for request in batch):
+    for _, future in batch:
         if not future.done() and (future.running() or future.set_running_or_notify_cancel()):
             future.set_exception(error)
 
 
-FILE_NAME = "store.db"
-LOCK_NAME = "lock"
-ROWS_PER_PURGE = 1000
-PARTS_PER_PURGE = 10
-
-Result = TypeVar("Result")
-
-
 class Store:
-    """The store of a service.
+    """The store of a service, in a folder that is made where it does not exist, readable by its owner alone.
 
-    Parameters
-    ----------
-    folder : Path
-        Made where it does not exist, readable by its owner alone.
-    vfs : str, default=None
-        The name of a virtual file system of SQLite, such as one that loses what was not synced, for tests.
+    `vfs` names a virtual file system of SQLite, such as one that loses what was not synced, for tests.
     """
 
     def __init__(self, folder: Path, *, vfs: str | None = None) -> None:
@@ -239,58 +203,42 @@ class Store:
         self._writer: Writer | None = None
         self._why_not: str | None = None
         self._purging = threading.Lock()
+        self._of_thread = threading.local()
         try:
-            _make(folder)
-            self._lock = self._locked()
-            self._writer = Writer(open_to_write(self.path, vfs))
-        except StoreError:
-            self._unlock()
-            raise
-        except _cannot_be_written() as error:
-            self._open_without_writing(error)
-        except sqlite().Error as error:
-            self._unlock()
-            raise DamagedError(f"{self.path} is damaged: {error}. Restore a backup.") from error
-        self._readers = Readers(self.path, vfs, is_frozen=self._writer is None)
-        self._check_start()
-
-    def _check_start(self) -> None:
-        """Raise a DamagedError where it cannot be read which models and tokens there are."""
-        try:
+            self._open()
             models(self.reader())
             tokens(self.reader())
         except (sqlite().Error, ValueError, TypeError, AttributeError) as error:
             self.close()
             raise DamagedError(f"{self.path} is damaged: {error}. Restore a backup.") from error
-
-    def _open_without_writing(self, error: Exception) -> None:
-        if not self.path.exists():
-            self._unlock()
-            raise StoreError(f"No store can be made in {self.folder}: {error}. Give a folder that you may write to.")
-        try:
-            check_protocol(open_to_read(self.path, is_frozen=True), self.path)
-        except StoreError:
-            self._unlock()
+        except BaseException:
+            self.close()
             raise
-        except sqlite().Error as second:
-            self._unlock()
-            raise StoreError(f"{self.path} can be neither written nor read: {error}; {second}.") from second
-        self._why_not = (
-            f"The folder of the store cannot be written ({error}): the service reads only. Correct the cause, and "
-            "start it again."
-        )
 
-    def _locked(self) -> int:
-        descriptor = os.open(self.folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
-        if not try_lock(descriptor):
-            os.close(descriptor)
-            raise StoreError(f"Another process serves {self.folder}: stop it first, or give another folder.")
-        return descriptor
-
-    def _unlock(self) -> None:
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+    def _open(self) -> None:
+        """Open the store to write or, where the disk does not let it, to read."""
+        apsw = sqlite()
+        try:
+            _make(self.folder)
+            self._lock = os.open(self.folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
+            if not try_lock(self._lock):
+                raise StoreError(f"Another process serves {self.folder}: stop it first, or give another folder.")
+            self._writer = Writer(open_to_write(self.path, self._vfs))
+        except StoreError:
+            raise
+        except (OSError, apsw.ReadOnlyError, apsw.CantOpenError, apsw.FullError, apsw.IOError) as error:
+            if not self.path.exists():
+                raise StoreError(
+                    f"No store can be made in {self.folder}: {error}. Give a folder that you may write to."
+                ) from error
+            try:
+                check_protocol(open_to_read(self.path, is_frozen=True), self.path)
+            except apsw.Error as second:
+                raise StoreError(f"{self.path} can be neither written nor read: {error}; {second}.") from second
+            self._why_not = (
+                f"The folder of the store cannot be written ({error}): the service reads only. Correct the cause, and "
+                "start it again."
+            )
 
     @property
     def why_not_writable(self) -> str | None:
@@ -309,8 +257,12 @@ class Store:
         return sum(path.stat().st_size for path in paths if path.exists())
 
     def reader(self) -> Any:
-        """Return the connection by which this thread reads."""
-        return self._readers.own()
+        """Return the connection by which this thread reads, opened when the thread first needs it."""
+        found = getattr(self._of_thread, "connection", None)
+        if found is None:
+            is_frozen = self._writer is None  # nobody can write to the file
+            found = self._of_thread.connection = open_to_read(self.path, self._vfs, is_frozen=is_frozen)
+        return found
 
     def submit(self, work: Callable[[Any], Result], *, may_wait: bool = False) -> Future[Result]:
         """Pass work to the writer; its result is on the disk once it is there. See `Writer.submit`."""
@@ -349,18 +301,15 @@ class Store:
         """Complete pending writes, and release the lock on the store."""
         if self._writer is not None:
             self._writer.close()
-        self._unlock()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _cannot_be_written() -> tuple[type[Exception], ...]:
-    apsw = sqlite()
-    return OSError, apsw.ReadOnlyError, apsw.CantOpenError, apsw.FullError, apsw.IOError
 
 
 def _make(folder: Path) -> None:

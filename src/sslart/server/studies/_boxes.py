@@ -18,19 +18,17 @@ from sslart.server.studies._samples import LoadedSamples, Predictions
 N_NEIGHBOURS = 8  # boxes
 MAX_SHOWN = 4
 MIN_DIFFERENCE = 0.05  # of the range of a feature
+MAX_BOXES = 2000
+MAX_ROWS = 100
+SHOWN_CATEGORIES = 4
+MIN_SHOWN_DIFFERENCE = 0.01  # of the range of a feature
+SHOWN_FEATURES = 3
+MAX_ROWS_OF_BOX = 20
+UNKNOWN = 1.0  # the distance of samples that share no known value
 
 
 def special_features(loaded: LoadedSamples, place: int, box: int) -> list[dict[str, Any]]:
-    """Return the features in which a sample differs most from neighbouring boxes, as text.
-
-    Parameters
-    ----------
-    loaded : LoadedSamples
-    place : int
-        Where the sample is.
-    box : int
-        The box that it falls into.
-    """
+    """Return as text the features in which a sample of a box differs most from neighbouring boxes."""
     member, coded = loaded.member, loaded.coded[place]
     near = member.rank(coded[None, :], depth=N_NEIGHBOURS + 1)[0][0]
     near = near[(near >= 0) & (near != box)]
@@ -91,22 +89,10 @@ def shown_value(table: Table, place: int, column: int, name: str) -> str:
     return "missing" if number != number else value_text(name, number)
 
 
-MAX_BOXES = 2000
-MAX_ROWS = 100
-SHOWN_CATEGORIES = 4
-
-
 def all_boxes(loaded: LoadedSamples, predictions: Predictions, labels: Sequence[Any], at: FloatArray) -> list[Any]:
     """Return the boxes with the most samples: how many, their labels, the class predicted most, and where they are.
 
-    Parameters
-    ----------
-    loaded : LoadedSamples
-    predictions : Predictions
-    labels : sequence
-        The label of each sample.
-    at : array of shape (n_samples, 2)
-        Where each sample is drawn; NaN where a value is missing.
+    `at`, of shape (n_samples, 2), is where each sample is drawn; NaN where a value is missing.
     """
     order, starts = loaded.rows_by_box
     sizes = np.diff(starts)
@@ -174,12 +160,6 @@ def _intervals(loaded: LoadedSamples, places: IntArray) -> list[tuple[str, str]]
     return found
 
 
-MIN_SHOWN_DIFFERENCE = 0.01  # of the range of a feature
-SHOWN_FEATURES = 3
-MAX_ROWS_OF_BOX = 20
-UNKNOWN = 1.0  # the distance of samples that share no known value
-
-
 class Case(NamedTuple):
     """A sample compared with another: its place, its distance, and a text on the differences."""
 
@@ -201,18 +181,7 @@ def differences(loaded: LoadedSamples, coded: FloatArray, places: IntArray) -> F
 
 
 def similar(loaded: LoadedSamples, sample: Table, places: IntArray, n: int) -> list[Case]:
-    """Return the samples that differ least from a given one, on average over the features that both have.
-
-    Parameters
-    ----------
-    loaded : LoadedSamples
-    sample : Table
-        Of one sample, as the model reads it.
-    places : array of int
-        Where the samples are that are compared.
-    n : int
-        How many to return.
-    """
+    """Return the `n` of some samples that differ least from a given one, on average over the features of both."""
     if not len(places):
         return []
     apart = differences(loaded, loaded.member.encode(sample)[0], places)

@@ -3,86 +3,88 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sslart._data.columns import FREE_TEXT, IDENTIFIER, LEAK, TWICE, ColumnNote, kind_of_text, plan_of
 from sslart._data.dates import days_of
 from sslart._data.leakage import suspects
 from sslart._data.samples import SampleReader, read_samples
+from sslart._tables import pandas
 from sslart._tables.cells import MISSING, texts
 from sslart._tables.columns import features_of, unusable
-from sslart._tables.files import pandas, sample_rows
+from sslart._tables.files import sample_rows
 from sslart._utils.arrays import FloatArray
 from sslart._utils.notes import collected_notes
 from sslart._utils.text import Day
 from sslart.server.models._published import Published
 from sslart.server.models._settings import ModelSettings, with_settings
-from sslart.server.models._stored_rows import Before, label_column, rows_from
-from sslart.server.store._labels import given_labels
+from sslart.server.models._stored_rows import StoredRows
 
 N_BINS = 20
 N_TOP = 12
 N_EXAMPLES = 3
 MAX_SHOWN = 200  # characters of a value
 NO_RANGE: dict[str, Any] = {"low": None, "high": None, "mean": None, "histogram": [], "edges": []}
+MAX_CELLS = 3_000_000  # that the figures are computed of
+MAX_ROWS = 20_000
+MIN_ROWS = 1000
+MANY_MISSING = 0.5
+CURE = "It is left out. To learn from it all the same, use it as a feature."
+LABELS = "labels in force "  # no header has a blank at its end
+_TOPIC = {LEAK: "leak", TWICE: "copy", IDENTIFIER: "id"}
+_WORDS = {
+    "leak": "{detail}. Check that it is known before the class is; if not, ignore it.",
+    "copy": "It is {detail}. Ignore one of the two.",
+    "id": "It may number the rows ({detail}). Ignore it if it only names them.",
+}
 
 
 def described(kind: str, values: Any) -> dict[str, Any]:
-    """Return the figures of known values.
-
-    Parameters
-    ----------
-    kind : {"number", "category", "date", "text"}
-    values : array of numbers or texts, or a column of dates
-    """
+    """Return the figures of known values: numbers, categories, dates, or texts."""
     if kind == "date":
         return _of_numbers(days_of(values, "dates"), lambda day: str(Day(day)))
     if kind == "number":
-        return _of_numbers(np.asarray(values, dtype=np.float64), _plain)
-    return _of_texts(np.asarray(values, dtype=object), is_text=kind == "text")
+        return _of_numbers(np.asarray(values, dtype=np.float64), _whole_or_float)
+    counts = Counter(str(one) for one in np.asarray(values, dtype=object).tolist())
+    top = [] if kind == "text" else [{"value": one[:MAX_SHOWN], "n": n} for one, n in counts.most_common(N_TOP)]
+    examples = [one[:MAX_SHOWN] for one in list(counts)[:N_EXAMPLES]]
+    return {"distinct": len(counts), **NO_RANGE, "top": top, "examples": examples}
 
 
-def _of_numbers(values: FloatArray, shown: Any) -> dict[str, Any]:
+def _whole_or_float(value: float) -> float | int:
+    return int(value) if abs(value) < 2**53 and value.is_integer() else value
+
+
+def _of_numbers(values: FloatArray, shown: Callable[[float], Any]) -> dict[str, Any]:
     distinct, counts = np.unique(values, return_counts=True)
-    found: dict[str, Any] = {
-        "distinct": len(distinct),
-        "low": None,
-        "high": None,
-        "mean": None,
-        "histogram": [],
-        "edges": [],
-    }
     first = list(dict.fromkeys(values[:1000].tolist()))[:N_EXAMPLES]
     top = np.argsort(-counts, kind="stable")[:N_TOP].tolist() if len(distinct) <= N_TOP else []
-    found |= {
+    found = {
+        "distinct": len(distinct),
+        **NO_RANGE,
         "top": [{"value": shown(float(distinct[place])), "n": int(counts[place])} for place in top],
         "examples": [shown(one) for one in first],
     }
-    if len(values):
-        heights, edges = histogram(values)
-        with np.errstate(over="ignore"):
-            mean = float((values / len(values)).sum())
-        found |= {
-            "low": shown(float(distinct[0])),
-            "high": shown(float(distinct[-1])),
-            "mean": shown(mean) if np.isfinite(mean) else None,
-            "histogram": heights,
-            "edges": [shown(edge) for edge in edges],
-        }
-    return found
+    if not len(values):
+        return found
+    heights, edges = histogram(values, bin_edges(values))
+    with np.errstate(over="ignore"):
+        mean = float((values / len(values)).sum())
+    return found | {
+        "low": shown(float(distinct[0])),
+        "high": shown(float(distinct[-1])),
+        "mean": shown(mean) if np.isfinite(mean) else None,
+        "histogram": heights,
+        "edges": [shown(edge) for edge in edges],
+    }
 
 
-def histogram(values: FloatArray, edges: FloatArray | None = None) -> tuple[list[int], list[float]]:
-    """Return a histogram with bins of equal width: the counts and the edges."""
-    if edges is None:
-        edges = bin_edges(values)
-    inside = np.clip(values, edges[0], edges[-1])
-    places = np.clip(np.searchsorted(edges, inside, side="right") - 1, 0, len(edges) - 2)
-    return np.bincount(places, minlength=len(edges) - 1).tolist(), edges.tolist()
+def histogram(values: FloatArray, edges: FloatArray) -> tuple[list[int], list[float]]:
+    """Return the counts of values in bins, and the edges of these; values beyond count in the outermost bins."""
+    return np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0].tolist(), edges.tolist()
 
 
 def bin_edges(values: FloatArray) -> FloatArray:
@@ -94,58 +96,17 @@ def bin_edges(values: FloatArray) -> FloatArray:
     return np.maximum.accumulate(edges)
 
 
-def _of_texts(values: NDArray[Any], *, is_text: bool) -> dict[str, Any]:
-    counts = Counter(str(one) for one in values.tolist())
-    top = [] if is_text else [{"value": one[:MAX_SHOWN], "n": n} for one, n in counts.most_common(N_TOP)]
-    return {
-        "distinct": len(counts),
-        **NO_RANGE,
-        "top": top,
-        "examples": [one[:MAX_SHOWN] for one in list(counts)[:N_EXAMPLES]],
-    }
-
-
-def _plain(value: float) -> float | int:
-    return int(value) if abs(value) < 2**53 and value.is_integer() else value
-
-
-MAX_CELLS = 3_000_000  # that the figures are computed of
-MAX_ROWS = 20_000
-MIN_ROWS = 1000
-MANY_MISSING = 0.5
-CURE = "It is left out. To learn from it all the same, use it as a feature."
-LABELS = "labels in force "  # no header has a blank at its end
-
-_TOPIC = {LEAK: "leak", TWICE: "copy", IDENTIFIER: "id"}
-_WORDS = {
-    "leak": "{detail}. Check that it is known before the class is; if not, ignore it.",
-    "copy": "It is {detail}. Ignore one of the two.",
-    "id": "It may number the rows ({detail}). Ignore it if it only names them.",
-}
-
-
-def columns_of(
-    connection: Any, before: Before, settings: ModelSettings, keep_rows: int, published: Published | None
-) -> dict[str, Any]:
+def columns_of(stored: StoredRows, published: Published | None) -> dict[str, Any]:
     """Return the interpretation of each column: its role, kind, statistics, and warnings.
 
-    Parameters
-    ----------
-    connection : apsw.Connection
-    before : Before
-        The rows that count.
-    settings : ModelSettings
-    keep_rows : int
-    published : Published or None
-        The model that was fitted to them, where there is one: which columns it leaves out was decided then.
+    The columns that the published model leaves out are those that its fit has left out.
     """
-    given = given_labels(connection, before.model, before.sequence)
+    given, settings, label = stored.given_labels(), stored.settings, stored.label
     n_rows, most, has_label = 0, MAX_ROWS, False
 
     def pieces() -> Iterable[Any]:
         nonlocal n_rows, has_label
-        label = label_column(settings)
-        for rows, frame, own in rows_from(connection, before, keep_rows, label, 0):
+        for rows, frame, own in stored.pieces():
             n_rows += len(frame)
             has_label = has_label or label in frame.columns
             labels = [given.get(row, one) for row, one in zip(rows, own, strict=True)]
@@ -160,17 +121,18 @@ def columns_of(
     notes = []
     if len(frame) < n_rows:
         notes.append(f"The figures are of {len(frame)} of {n_rows} rows, drawn at random.")
-    columns = [_column(name, frame[name], settings, has_label=has_label) for name in frame.columns]
-    if published is None or published.settings.columns("") != settings.columns(""):
-        _add_left_out(columns, frame, settings)
-    else:
-        _add_unused(columns, published)
+    roles = dict.fromkeys(settings.ignore, "ignored") | {settings.group: "group", settings.id: "id"}
+    roles |= {label: "label"} if has_label else {}
+    columns = [_column(name, frame[name], roles.get(name, "feature"), settings) for name in frame.columns]
+    for name, (topic, why) in _left_out(columns, frame, settings, published).items():
+        column = next(one for one in columns if one["name"] == name)
+        column["role"] = "left out"
+        column["warnings"].append({"topic": topic, "text": f"It {why}. {CURE}"})
     _add_suspects(columns, frame, labels, settings)
     return {"rows": n_rows, "columns": columns, "notes": notes}
 
 
-def _column(name: str, column: Any, settings: ModelSettings, *, has_label: bool) -> dict[str, Any]:
-    role = _role(name, settings, has_label)
+def _column(name: str, column: Any, role: str, settings: ModelSettings) -> dict[str, Any]:
     known = column.dropna()
     if known.dtype.kind not in "iufbmM":
         known = known[[one is not None and one not in MISSING for one in texts(known)]]
@@ -186,13 +148,6 @@ def _column(name: str, column: Any, settings: ModelSettings, *, has_label: bool)
         share = 100 * found["missing"] / len(column)
         warnings.append({"topic": "missing", "text": f"{share:.0f} % of its values are missing."})
     return {**found, "warnings": warnings}
-
-
-def _role(name: str, settings: ModelSettings, has_label: bool) -> str:
-    if has_label and name == label_column(settings):
-        return "label"
-    named = (("id", settings.id), ("group", settings.group), *(("ignored", one) for one in settings.ignore))
-    return next((role for role, column in named if column == name), "feature")
 
 
 def _values(name: str, known: Any, settings: ModelSettings, role: str) -> tuple[str, Any, str | None]:
@@ -234,29 +189,19 @@ def _features(columns: Sequence[dict[str, Any]], frame: Any, settings: ModelSett
     return samples.astype({name: "category" for name in wanted if samples[name].dtype.kind == "O"})
 
 
-def _add_unused(columns: Sequence[dict[str, Any]], published: Published) -> None:
-    """Mark the columns that the model has left out."""
-    names, left_out = published.reader.names, published.view.reader.plan.left_out
-    used = {name for place, name in enumerate(names) if place not in left_out}
-    for column in columns:
-        if column["role"] == "feature" and column["name"] not in used:
-            column["role"] = "left out"
-            topic = "text" if column["kind"] == "text" else "id"
-            what = "is free text" if topic == "text" else "seems to name or number the rows"
-            column["warnings"].append({"topic": topic, "text": f"It {what}. {CURE}"})
-
-
-def _add_left_out(columns: Sequence[dict[str, Any]], frame: Any, settings: ModelSettings) -> None:
+def _left_out(
+    columns: Sequence[dict[str, Any]], frame: Any, settings: ModelSettings, published: Published | None
+) -> dict[str, tuple[str, str]]:
+    """Return the columns that the model has left out, or that a fit would leave out: topic and reason of each."""
+    if published is not None and published.settings.columns("") == settings.columns(""):
+        names, left_out = published.reader.names, published.view.reader.plan.left_out
+        used = {name for place, name in enumerate(names) if place not in left_out}
+        unused = [one for one in columns if one["role"] == "feature" and one["name"] not in used]
+        id_like = ("id", "seems to name or number the rows")
+        return {one["name"]: ("text", "is free text") if one["kind"] == "text" else id_like for one in unused}
     samples = _features(columns, frame, settings)
-    if samples is None:
-        return
-    why_not = unusable(samples, [*settings.category, *settings.use])
-    for column in columns:
-        why = why_not.get(column["name"])
-        if why is not None:
-            topic, what = ("text", "is free text") if why == FREE_TEXT else ("id", why)
-            column["role"] = "left out"
-            column["warnings"].append({"topic": topic, "text": f"It {what}. {CURE}"})
+    why_not = {} if samples is None else unusable(samples, [*settings.category, *settings.use])
+    return {name: ("text", "is free text") if why == FREE_TEXT else ("id", why) for name, why in why_not.items()}
 
 
 def _add_suspects(

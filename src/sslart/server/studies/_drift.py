@@ -14,9 +14,9 @@ from sslart._utils.intervals import share
 from sslart._utils.optional import heavy
 from sslart._utils.text import DateName, DatePart, Day, category_text, list_text, plural, printable, value_text
 from sslart.server.models._published import Published, as_json
-from sslart.server.store._journal import records_with_rows
+from sslart.server.store._journal import learn_records
 from sslart.server.studies._columns import bin_edges, histogram
-from sslart.server.studies._samples import LoadedSamples
+from sslart.server.studies._samples import LoadedSamples, spread
 
 MAX_P = 0.01
 MIN_DRIFT = 0.1
@@ -25,39 +25,27 @@ N_TOP = 12
 SHOWN_NEW = 3
 OTHERS = "\0others"  # no category has such a name in a file
 MISSING = "missing"
+MAX_SAMPLES = 20_000  # of each of the two parts
+MAX_ROWS = 200
+HOW = (
+    "Numbers: test of Kolmogorov and Smirnov. Categories: chi-square test. Missing values: Fisher's exact test. The "
+    "p-values are corrected for the number of features by Holm's method. The tests take rows for independent: rows of "
+    "one source that follow each other closely may differ by less than they tell."
+)
 
 
 class Change(NamedTuple):
-    """Change of a feature's distribution.
+    """Change of a feature's distribution, in numbers and in words, with the values on both sides."""
 
-    Attributes
-    ----------
-    drift : float
-        From 0 for the same distribution to 1 for two that have nothing in common.
-    p_value : float or None
-        Of no change; None where it is not tested.
-    what : str
-        The change in words.
-    before, now : dict
-        The values.
-    """
-
-    drift: float
-    p_value: float | None
+    drift: float  # from 0 for the same distribution to 1 for two that have nothing in common
+    p_value: float | None  # of no change; None where it is not tested
     what: str
     before: dict[str, Any]
     now: dict[str, Any]
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return p-values corrected for their number by Holm's method; None stays so.
-
-    Examples
-    --------
-    >>> from sslart.server.studies._drift import holm
-    >>> holm([0.01, None, 0.04, 0.03])
-    [0.03, None, 0.06, 0.06]
-    """
+    """Return p-values corrected for their number by Holm's method; None stays so."""
     known = sorted((value, place) for place, value in enumerate(p_values) if value is not None)
     found: list[float | None] = [None] * len(p_values)
     highest = 0.0
@@ -65,11 +53,6 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
         highest = max(highest, min(1.0, value * (len(known) - rank)))
         found[place] = highest
     return found
-
-
-def is_drift(drift: float, p_value: float | None) -> bool:
-    """Return True if a change is both large enough and significant."""
-    return p_value is not None and p_value <= MAX_P and drift >= MIN_DRIFT
 
 
 def change_of_numbers(name: str, before: FloatArray, now: FloatArray) -> Change:
@@ -89,13 +72,14 @@ def change_of_numbers(name: str, before: FloatArray, now: FloatArray) -> Change:
     parts = [_numbers(name, values, n, edges) for values, n in ((old, gaps[0]), (new, gaps[1]))]
     words = [f"median {parts[1]['median']}, before {parts[0]['median']}"] if len(old) and len(new) else []
     if missing_drift >= MIN_DRIFT / 2:
-        words.append(_missing_words(gaps, [len(before), len(now)]))
+        were, are = (100 * gap / max(n, 1) for gap, n in zip(gaps, (len(before), len(now)), strict=True))
+        words.append(f"{are:.0f} % missing, before {were:.0f} %")
     return Change(drift, p_value, "; ".join(words) or "no value", parts[0], parts[1])
 
 
 def _numbers(name: str, values: FloatArray, n_missing: int, edges: FloatArray | None) -> dict[str, Any]:
     found: dict[str, Any] = {"n": len(values), "missing": n_missing, "histogram": [], "edges": [], "median": None}
-    if not len(values):
+    if edges is None or not len(values):
         return found
     heights, ends = histogram(values, edges)
     shown = [str(Day(end)) for end in ends] if isinstance(name, DateName) else ends
@@ -152,61 +136,43 @@ def _of_shares(hits: Sequence[int], totals: Sequence[int]) -> tuple[float, float
     return float(heavy("scipy.stats").fisher_exact(table).pvalue), abs(hits[0] / totals[0] - hits[1] / totals[1])
 
 
-def _missing_words(gaps: Sequence[int], totals: Sequence[int]) -> str:
-    old, new = (100 * gap / max(n, 1) for gap, n in zip(gaps, totals, strict=True))
-    return f"{new:.0f} % missing, before {old:.0f} %"
-
-
-MAX_SAMPLES = 20_000  # of each of the two parts
-MAX_ROWS = 200
-HOW = (
-    "Numbers: test of Kolmogorov and Smirnov. Categories: chi-square test. Missing values: Fisher's exact test. The "
-    "p-values are corrected for the number of features by Holm's method. The tests take rows for independent: rows of "
-    "one source that follow each other closely may differ by less than they tell."
-)
-
-
 class Decided(NamedTuple):
-    """Stored decisions: the predictions for rows on arrival.
-
-    Attributes
-    ----------
-    rows : array of int
-    classes : list
-        The most probable class of each, also where the model abstained.
-    is_novel, abstained : arrays of bool
-    is_stored : bool
-        Whether it was predicted when they came; else the model as it is has predicted them.
-    """
+    """The decisions on rows."""
 
     rows: IntArray
-    classes: list[Any]
+    classes: list[Any]  # the most probable ones, also where the model abstained
     is_novel: BoolArray
     abstained: BoolArray
-    is_stored: bool
+    is_stored: bool  # predicted when the rows came; else by the model as it is
 
 
 def watch(
     connection: Any, model: int, published: Published, loaded: LoadedSamples, since: int, now: IntArray
 ) -> dict[str, Any]:
-    """Compare rows since the last fit with those before it.
+    """Compare rows since the last fit, whose places are `now`, with those before the fit that are not among them.
 
-    Parameters
-    ----------
-    connection : apsw.Connection
-    model : int
-    published : Published
-    loaded : LoadedSamples
-    since : int
-        The first row after the last fit.
-    now : array of int
-        Where the rows are that are compared with those before the fit; of the latter, those that are not among them.
+    `since` is the first row after the last fit.
     """
     is_before = loaded.samples.rows < since
     is_before[now] = False
     before = np.flatnonzero(is_before)
     rows = loaded.samples.rows[now]
-    found: dict[str, Any] = {
+    features: list[dict[str, Any]] = []
+    if len(before) and len(now):
+        some = (places[spread(len(places), MAX_SAMPLES)] for places in (before, now))
+        features = _features(loaded, *some)
+    decided = _decided(connection, model, published, loaded, now)
+    drifts = [one["feature"] for one in features if one["has_drifted"]]
+    novel = _novel(published, decided)
+    if not len(now):
+        text = "No row has come since the last fit: send rows to decide, or drop a file here."
+    elif not len(before):
+        text = "There are no rows before these to compare them with."
+    else:
+        changed = f"Changed: {', '.join(drifts)}." if drifts else "No feature has changed."
+        compared = f"{plural(len(now), 'row')} compared with {len(before)} before the last fit."
+        text = f"{compared} {changed} {novel['text'][:1].upper()}{novel['text'][1:]}."
+    return {
         "since": since,
         "rows": len(now),
         "n_rows": len(now),
@@ -214,24 +180,13 @@ def watch(
         "last": int(rows[-1]) if len(rows) else None,
         "compared_with": len(before),
         "how": HOW,
-    }
-    features = _features(loaded, _some(before), _some(now)) if len(before) and len(now) else []
-    decided = _decided(connection, model, published, loaded, now)
-    drifts = [one["feature"] for one in features if one["has_drifted"]]
-    novel, abstained = _novel(published, decided), _abstained(decided)
-    return found | {
         "features": features,
         "novel": novel,
-        "abstained": abstained,
+        "abstained": _flagged(decided, decided.abstained),
         "classes": _classes(published, loaded, before, decided),
         "drifts": [one.to_dict("row") for one in published.model.drift_],
-        "text": _text(len(now), len(before), drifts, novel),
+        "text": text,
     }
-
-
-def _some(places: IntArray) -> IntArray:
-    n = min(len(places), MAX_SAMPLES)
-    return places[np.unique(np.linspace(0, len(places) - 1, n).astype(np.int64))]
 
 
 def _features(loaded: LoadedSamples, before: IntArray, now: IntArray) -> list[dict[str, Any]]:
@@ -247,7 +202,7 @@ def _features(loaded: LoadedSamples, before: IntArray, now: IntArray) -> list[di
             changes.append(change_of_numbers(name, numbers[before], numbers[now]))
     found = []
     for name, one, p_value in zip(names, changes, holm([one.p_value for one in changes]), strict=True):
-        has_drifted = is_drift(one.drift, p_value)
+        has_drifted = p_value is not None and p_value <= MAX_P and one.drift >= MIN_DRIFT
         outcome = "changed" if has_drifted else "no change that is both large and more than chance"
         if isinstance(name, DateName | DatePart):
             outcome = "not tested: dates move on"
@@ -270,61 +225,39 @@ def _decided(connection: Any, model: int, published: Published, loaded: LoadedSa
     if not len(rows):
         return Decided(rows, [], np.zeros(0, dtype=bool), np.zeros(0, dtype=bool), True)
     wanted, stored = set(rows.tolist()), dict[int, dict[str, Any]]()
-    for record in records_with_rows(connection, model, int(rows[0]), int(rows[-1])):
+    for record in learn_records(connection, model, int(rows[0]), int(rows[-1])):
         for place, one in enumerate(record.content().get("decisions") or ()):
             if record.first_row + place in wanted:
                 stored[record.first_row + place] = one
     if stored:
         given = np.array(sorted(stored), dtype=np.int64)
-        own = [stored[row] for row in given.tolist()]
+        own, names = [stored[row] for row in given.tolist()], {str(one): one for one in published.classes}
+        best = [max(one["probabilities"], key=one["probabilities"].__getitem__) for one in own]
         is_novel, abstained = (np.array([bool(one[name]) for one in own]) for name in ("novel", "abstained"))
-        return Decided(given, _most_probable(published, own), is_novel, abstained, True)
+        return Decided(given, [names.get(one, one) for one in best], is_novel, abstained, True)
     predictions = loaded.predictions(published)
-    best, classes = predictions.best[now], [*predictions.classes, None]
-    abstained = np.asarray((predictions.indices[now] < 0) & (best >= 0))
-    return Decided(rows, [classes[one] for one in best.tolist()], loaded.is_novel[now], abstained, False)
-
-
-def _most_probable(published: Published, decisions: Sequence[dict[str, Any]]) -> list[Any]:
-    names = {str(one): one for one in published.classes}
-    found = [max(one["probabilities"], key=one["probabilities"].__getitem__) for one in decisions]
-    return [names.get(one, one) for one in found]
+    codes, classes = predictions.best[now], [*predictions.classes, None]
+    abstained = np.asarray((predictions.indices[now] < 0) & (codes >= 0))
+    return Decided(rows, [classes[one] for one in codes.tolist()], loaded.is_novel[now], abstained, False)
 
 
 def _novel(published: Published, decided: Decided) -> dict[str, Any]:
-    n = int(decided.is_novel.sum())
-    found = share(n, len(decided.rows))
-    can_flag = published.view.novelty_threshold > 0
+    flagged = _flagged(decided, decided.is_novel)
+    can_flag, text = published.view.novelty_threshold > 0, published.view.novelty.promise()
     expected = FALSE_ALARMS if can_flag else 0.0
-    text = published.view.novelty.promise()
-    if found.low is not None and can_flag:
-        usual = "more" if found.low > expected else "not more"
-        text = f"{100 * n / len(decided.rows):.0f} % are novel, {usual} than the {100 * expected:g} % that are usual"
-    return {
-        "n": n,
-        "of": len(decided.rows),
-        "share": found.value,
-        "low": found.low,
-        "high": found.high,
-        "expected": expected,
-        "is_more": bool(can_flag and found.low is not None and found.low > expected),
-        "when_sent": decided.is_stored,
-        "rows": decided.rows[decided.is_novel][::-1][:MAX_ROWS].tolist(),
-        "text": text,
-    }
+    is_more = bool(can_flag and flagged["low"] is not None and flagged["low"] > expected)
+    if flagged["low"] is not None and can_flag:
+        usual = "more" if is_more else "not more"
+        percent = 100 * flagged["n"] / flagged["of"]
+        text = f"{percent:.0f} % are novel, {usual} than the {100 * expected:g} % that are usual"
+    return {**flagged, "expected": expected, "is_more": is_more, "when_sent": decided.is_stored, "text": text}
 
 
-def _abstained(decided: Decided) -> dict[str, Any]:
-    found = share(int(decided.abstained.sum()), len(decided.rows))
-    rows = decided.rows[decided.abstained][::-1][:MAX_ROWS].tolist()
-    return {
-        "n": found.count,
-        "of": found.total,
-        "share": found.value,
-        "low": found.low,
-        "high": found.high,
-        "rows": rows,
-    }
+def _flagged(decided: Decided, flags: BoolArray) -> dict[str, Any]:
+    """Return how many rows are flagged, their share with its interval, and the last of them."""
+    found, rows = share(int(flags.sum()), len(decided.rows)), decided.rows[flags][::-1][:MAX_ROWS].tolist()
+    ends = {"share": found.value, "low": found.low, "high": found.high}
+    return {"n": found.count, "of": found.total, **ends, "rows": rows}
 
 
 def _classes(published: Published, loaded: LoadedSamples, before: IntArray, decided: Decided) -> list[dict[str, Any]]:
@@ -341,13 +274,3 @@ def _classes(published: Published, loaded: LoadedSamples, before: IntArray, deci
         }
         for index, name in enumerate(predictions.classes)
     ]
-
-
-def _text(n_now: int, n_before: int, drifts: Sequence[str], novel: dict[str, Any]) -> str:
-    if not n_now:
-        return "No row has come since the last fit: send rows to decide, or drop a file here."
-    if not n_before:
-        return "There are no rows before these to compare them with."
-    compared = f"{plural(n_now, 'row')} compared with {n_before} before the last fit."
-    changed = f"Changed: {', '.join(drifts)}." if drifts else "No feature has changed."
-    return f"{compared} {changed} {novel['text'][:1].upper()}{novel['text'][1:]}."

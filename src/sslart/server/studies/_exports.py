@@ -7,7 +7,6 @@ import json
 import platform
 import zipfile
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -19,7 +18,7 @@ import numpy as np
 
 from sslart._data.columns import plan_of
 from sslart._mapping.summary import summarise
-from sslart._tables.files import arrow, pandas
+from sslart._tables import arrow, pandas
 from sslart._utils.notes import collected_notes
 from sslart._utils.text import csv_text, plural, printable
 from sslart.estimators._fitted import shallow_copy
@@ -28,242 +27,24 @@ from sslart.reporting._page import environment
 from sslart.rules._model_rules import conditions_text, covers_text, label_text, right_text
 from sslart.rules._rule_sets import ModelRuleSet
 from sslart.server.models._published import Published
-from sslart.server.models._replica import Replica, fitted_to, table_to_fit
+from sslart.server.models._replica import Replica, RowBatch, fitted_to
 from sslart.server.models._settings import ModelSettings
-from sslart.server.models._stored_rows import Before, label_column, numbered_rows
+from sslart.server.models._stored_rows import StoredRows
 from sslart.server.models._transactions import ConflictError
 from sslart.server.store._files import digest_of, is_from_file
-from sslart.server.store._journal import IMPORT, Record, compacted_through, last_fit, records
-from sslart.server.store._labels import given_labels, history
+from sslart.server.store._journal import IMPORT, LAST, Record, compacted_through, last_fit, records
+from sslart.server.store._labels import history
 from sslart.server.studies._columns import columns_of
 from sslart.server.studies._trust import trust
 
-ALL = 2**62
 FROM_THE_TABLE = "the table"
-
-
-def labels_csv(connection: Any, before: Before, published: Published, keep_rows: int) -> str:
-    """Return all labelled rows as CSV: row number, actor and time of the label, and cells.
-
-    The column of the labels has the name that it has in the table, so that the file can be learnt from.
-    """
-    label = label_column(published.settings)
-    given = {one["row"]: one for one in history(connection, before.model, None, 0, ALL)}
-    frames = []
-    for rows, frame in numbered_rows(connection, before, keep_rows, label):
-        places = frame[label].notna().to_numpy().nonzero()[0].tolist()
-        numbers = [rows[place] for place in places]
-        some = frame.iloc[places]
-        entries = [given.get(row) for row in numbers]
-        added = {
-            "row": numbers,
-            "labelled by": [FROM_THE_TABLE if one is None else one["actor"] for one in entries],
-            "labelled at": [None if one is None else _moment(one["time"]) for one in entries],
-        }
-        for place, (name, values) in enumerate(added.items()):
-            some.insert(place, _free(name, frame.columns), pandas().Series(values, dtype=object, index=some.index))
-        frames.append(some)
-    return csv_text(pandas().concat(frames, ignore_index=True), index=False)
-
-
-def _free(name: str, taken: Iterable[str]) -> str:
-    """Return a name that no column has."""
-    known = set(taken)
-    while name in known:
-        name = f"{name} of the row"
-    return name
-
-
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
-
-
 MAX_COLUMNS = 200
 MAX_IMPORTANT = 12
-
-
-def card_html(
-    name: str, connection: Any, before: Before, published: Published, keep_rows: int, rules: ModelRuleSet
-) -> str:
-    """Return the card of a model as one HTML page without scripts, which loads nothing.
-
-    Parameters
-    ----------
-    name : str
-    connection : apsw.Connection
-    before : Before
-        The rows that count.
-    published : Published
-        A model that has a label.
-    keep_rows : int
-    rules : ModelRuleSet
-    """
-    published.check_has_label()
-    view = published.view
-    n_left_out = 0 if view.left_out is None else len(view.left_out.truth)
-    nowhere = np.full(n_left_out, -1)
-    columns = columns_of(connection, before, published.settings, keep_rows, published)
-    page: str = (
-        environment()
-        .get_template("card.html.jinja")
-        .render(
-            name=name,
-            made=datetime.now(UTC).date().isoformat(),
-            versions=f"sslart {version('sslart')}, Python {platform.python_version()}",
-            estimator=view.name,
-            settings=published.settings,
-            classes=published.classes,
-            summary=summarise(view),
-            columns=columns["columns"][:MAX_COLUMNS],
-            n_columns=len(columns["columns"]),
-            n_rows=columns["rows"],
-            notes=columns["notes"],
-            labelled=_labelled_by(connection, before),
-            trust=trust(view, nowhere, nowhere),
-            novelty=view.novelty.promise(),
-            n_drifts=len(published.model.drift_),
-            rules=_rules(rules),
-            rules_from_boxes=rules.from_boxes,
-            important=_important(published),
-            abstains=view.may_abstain,
-            parameters=published.settings.parameters,
-            features=published.reader.names,
-            sequence=published.sequence,
-            digest=published.digest,
-        )
-    )
-    return page
-
-
-def _labelled_by(connection: Any, before: Before) -> list[tuple[str, int]]:
-    """Return the number of current labels by each actor, by the history of labels."""
-    in_force = given_labels(connection, before.model, before.sequence)
-    last = {one["row"]: one["actor"] for one in history(connection, before.model, None, 0, ALL)}
-    return Counter(last[row] for row, label in in_force.items() if label is not None).most_common()
-
-
-def _rules(found: ModelRuleSet) -> list[dict[str, str]]:
-    alone = len(found) == 1
-    return [
-        {
-            "conditions": conditions_text(rule, alone=alone),
-            "class": label_text(rule),
-            "covers": covers_text(rule, found.n_samples, about=found.from_boxes),
-            "right": right_text(rule.right) if rule.label is not None else plural(rule.right.total, "label"),
-        }
-        for rule in found
-    ]
-
-
-def _important(published: Published) -> list[dict[str, Any]]:
-    if not published.view.uses_evidence:
-        return []
-    found: list[dict[str, Any]] = published.model.feature_importances().to_dict()["features"]
-    return [one for one in found if one["share"] > 0][:MAX_IMPORTANT]
-
-
 RECORDS_AT_ONCE = 2**31
 REFIT = "Fit the model anew, and export it then."
-
-
-class TrainingStep(NamedTuple):
-    """One step: a call of fit, partial_fit or set_params.
-
-    Attributes
-    ----------
-    call : {"fit", "partial_fit", "set_params"}
-    samples : DataFrame or None
-    labels : list or None
-    groups : list or None
-    parameters : dict or None
-        Of set_params.
-    """
-
-    call: str
-    samples: Any = None
-    labels: list[Any] | None = None
-    groups: list[Any] | None = None
-    parameters: dict[str, Any] | None = None
-
-
-class TrainingHistory(NamedTuple):
-    """All that a model was taught since it was made: its estimator, the steps, and the columns with the day first."""
-
-    estimator: str
-    parameters: dict[str, Any]
-    steps: list[TrainingStep]
-    day_first: list[str]
-
-
-class _Recorder(Replica):
-    """A replica that replays the journal, and records the training calls."""
-
-    def __init__(self, settings: ModelSettings, sequence: int) -> None:
-        super().__init__(settings, None, sequence)
-        self.steps: list[TrainingStep] = []
-        self.first = settings  # with which the model was made
-
-    def _teach(self, model: Any, samples: Any, labels: list[Any], **groups: Any) -> None:
-        super()._teach(model, samples, labels, **groups)
-        if self.model is None:
-            self.first = self.settings
-        self.steps.append(TrainingStep("partial_fit", samples, labels, groups.get("groups")))
-
-    def _set_params(self, params: dict[str, Any]) -> None:
-        super()._set_params(params)
-        if self.model is not None:
-            self.steps.append(TrainingStep("set_params", parameters=params))
-
-
-def training_history(connection: Any, model: int, published: Published) -> TrainingHistory:
-    """Return the training history; raise a ConflictError if it does not rebuild the model to the bit."""
-    if is_from_file(connection, model):
-        raise ConflictError(
-            "The model came from a file, and the rows that it had learnt before are not here: no script can rebuild it "
-            "from rows. Export the model itself."
-        )
-    fit = last_fit(connection, model, published.sequence)
-    start = max(fit - 1, 0)
-    if compacted_through(connection, model) > start:
-        raise ConflictError(f"Some of what the model has learnt is no longer kept. {REFIT}")
-    recorder = _Recorder(published.settings, start)
-    day_first: list[str] = []
-
-    def fitted(record: Record) -> Any:
-        if record.sequence != fit:
-            return None
-        content = record.content()
-        first = recorder.first = ModelSettings.model_validate(content["settings"])
-        before = Before(record.model, record.sequence, record.first_row)
-        table = table_to_fit(connection, before, first, content["keep_rows"])
-        day_first.extend(table.day_first)
-        call = "fit" if table.label_counts else "partial_fit"
-        recorder.steps.append(TrainingStep(call, table.samples, table.labels, table.groups))
-        return fitted_to(table, first)
-
-    with collected_notes():
-        some = records(connection, model, start, RECORDS_AT_ONCE)
-        wanted = [one for one in some if one.sequence <= published.sequence]
-        for _ in recorder.apply(wanted, fitted, _no_import):
-            pass
-        if recorder.model is None or digest_of(_content(recorder, published)) != published.digest:
-            raise ConflictError(f"The rows that are kept do not make the same model to the bit. {REFIT}")
-    first = recorder.first
-    return TrainingHistory(first.estimator, first.new_estimator().get_params(), recorder.steps, day_first)
-
-
-def _content(recorder: Replica, published: Published) -> bytes:
-    return Published(recorder.model, published.sequence, recorder.settings).content()
-
-
-def _no_import(record: Record) -> Any:
-    raise ConflictError(f"Record {record.sequence} ({IMPORT}) cannot be repeated.")
-
-
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # of a file in a zip: the same model makes the same zip
 LABELS, GROUPS = "labels", "groups"
 WIDTH = 110
-
 SCRIPT = Template('''"""Rebuild the model $name from the data beside this script, and check that it is the same.
 
 Run it in an environment with sslart and pandas:  python rebuild.py
@@ -325,23 +106,179 @@ if __name__ == "__main__":
         raise SystemExit(f"The model is another one: its SHA-256 is {found}, and {DIGEST} was expected.")
     print(f"model.sslart is the same model in every bit: SHA-256 {found}")
 ''')
-
 REMARK = Template("""
 The dates of $names came as text with the day before the month. The model of this script does not know that,
 since it gets dates and no text; in all else it is the same.""")
 
 
-def script_zip(name: str, published: Published, lessons: TrainingHistory) -> bytes:
+def labels_csv(stored: StoredRows) -> str:
+    """Return all labelled rows as CSV: row number, actor and time of the label, and cells.
+
+    The column of the labels has the name that it has in the table, so that the file can be learnt from.
+    """
+    given = {one["row"]: one for one in history(stored.connection, stored.model, None, 0, LAST)}
+    frames = []
+    for rows, frame in stored.labelled():
+        places = frame[stored.label].notna().to_numpy().nonzero()[0].tolist()
+        numbers = [rows[place] for place in places]
+        some = frame.iloc[places]
+        entries = [given.get(row) for row in numbers]
+        times = [None if one is None else datetime.fromtimestamp(one["time"], UTC) for one in entries]
+        added = {
+            "row": numbers,
+            "labelled by": [FROM_THE_TABLE if one is None else one["actor"] for one in entries],
+            "labelled at": [None if one is None else one.isoformat(timespec="seconds") for one in times],
+        }
+        for place, (name, values) in enumerate(added.items()):
+            while name in frame.columns:
+                name += " of the row"
+            some.insert(place, name, pandas().Series(values, dtype=object, index=some.index))
+        frames.append(some)
+    return csv_text(pandas().concat(frames, ignore_index=True), index=False)
+
+
+def card_html(name: str, stored: StoredRows, published: Published, rules: ModelRuleSet) -> str:
+    """Return the card of a model that has a label as one HTML page without scripts, which loads nothing."""
+    published.check_has_label()
+    view = published.view
+    n_left_out = 0 if view.left_out is None else len(view.left_out.truth)
+    nowhere = np.full(n_left_out, -1)
+    columns, in_force = columns_of(stored, published), stored.given_labels()
+    last = {one["row"]: one["actor"] for one in history(stored.connection, stored.model, None, 0, LAST)}
+    important = published.model.feature_importances().to_dict()["features"] if view.uses_evidence else []
+    page: str = (
+        environment()
+        .get_template("card.html.jinja")
+        .render(
+            name=name,
+            made=datetime.now(UTC).date().isoformat(),
+            versions=f"sslart {version('sslart')}, Python {platform.python_version()}",
+            estimator=view.name,
+            settings=published.settings,
+            classes=published.classes,
+            summary=summarise(view),
+            columns=columns["columns"][:MAX_COLUMNS],
+            n_columns=len(columns["columns"]),
+            n_rows=columns["rows"],
+            notes=columns["notes"],
+            labelled=Counter(last[row] for row, label in in_force.items() if label is not None).most_common(),
+            trust=trust(view, nowhere, nowhere),
+            novelty=view.novelty.promise(),
+            n_drifts=len(published.model.drift_),
+            rules=[
+                {
+                    "conditions": conditions_text(rule, alone=len(rules) == 1),
+                    "class": label_text(rule),
+                    "covers": covers_text(rule, rules.n_samples, about=rules.from_boxes),
+                    "right": right_text(rule.right) if rule.label is not None else plural(rule.right.total, "label"),
+                }
+                for rule in rules
+            ],
+            rules_from_boxes=rules.from_boxes,
+            important=[one for one in important if one["share"] > 0][:MAX_IMPORTANT],
+            abstains=view.may_abstain,
+            parameters=published.settings.parameters,
+            features=published.reader.names,
+            sequence=published.sequence,
+            digest=published.digest,
+        )
+    )
+    return page
+
+
+class TrainingStep(NamedTuple):
+    """One step: a call of fit, partial_fit or set_params."""
+
+    call: str
+    samples: Any = None
+    labels: list[Any] | None = None
+    groups: list[Any] | None = None
+    parameters: dict[str, Any] | None = None
+
+
+class TrainingHistory(NamedTuple):
+    """All that a model was taught since it was made: its estimator, the steps, and the columns with the day first."""
+
+    estimator: str
+    parameters: dict[str, Any]
+    steps: list[TrainingStep]
+    day_first: list[str]
+
+
+class _Recorder(Replica):
+    """A replica that replays the journal, and records the training calls."""
+
+    def __init__(self, settings: ModelSettings, sequence: int) -> None:
+        super().__init__(settings, None, sequence)
+        self.steps: list[TrainingStep] = []
+        self.first = settings  # with which the model was made
+
+    def _samples(self, batch: RowBatch) -> Any:
+        return self._reader().samples(batch.cells)  # as a frame, which the script can read again
+
+    def _teach(self, model: Any, samples: Any, labels: list[Any], **groups: Any) -> None:
+        super()._teach(model, samples, labels, **groups)
+        if self.model is None:
+            self.first = self.settings
+        self.steps.append(TrainingStep("partial_fit", samples, labels, groups.get("groups")))
+
+    def _set_params(self, params: dict[str, Any]) -> None:
+        super()._set_params(params)
+        if self.model is not None:
+            self.steps.append(TrainingStep("set_params", parameters=params))
+
+
+def training_history(connection: Any, model: int, published: Published) -> TrainingHistory:
+    """Return the training history; raise a ConflictError if it does not rebuild the model to the bit."""
+    if is_from_file(connection, model):
+        raise ConflictError(
+            "The model came from a file, and the rows that it had learnt before are not here: no script can rebuild it "
+            "from rows. Export the model itself."
+        )
+    fit = last_fit(connection, model, published.sequence)
+    start = max(fit - 1, 0)
+    if compacted_through(connection, model) > start:
+        raise ConflictError(f"Some of what the model has learnt is no longer kept. {REFIT}")
+    recorder = _Recorder(published.settings, start)
+    day_first: list[str] = []
+
+    def fitted(record: Record) -> Any:
+        if record.sequence != fit:
+            return None
+        content = record.content()
+        first = recorder.first = ModelSettings.model_validate(content["settings"])
+        before = record.model, record.sequence, record.first_row
+        table = StoredRows(connection, *before, content["keep_rows"], first).table_to_fit()
+        day_first.extend(table.day_first)
+        call = "fit" if table.label_counts else "partial_fit"
+        recorder.steps.append(TrainingStep(call, table.samples, table.labels, table.groups))
+        return fitted_to(table, first)
+
+    def imported(record: Record) -> Any:
+        raise ConflictError(f"Record {record.sequence} ({IMPORT}) cannot be repeated.")
+
+    with collected_notes():
+        some = records(connection, model, start, RECORDS_AT_ONCE)
+        wanted = [one for one in some if one.sequence <= published.sequence]
+        for _ in recorder.apply(wanted, fitted, imported):
+            pass
+        if recorder.model is None or digest_of(model_bytes(recorder.model)) != published.digest:
+            raise ConflictError(f"The rows that are kept do not make the same model to the bit. {REFIT}")
+    first = recorder.first
+    return TrainingHistory(first.estimator, first.new_estimator().get_params(), recorder.steps, day_first)
+
+
+def script_zip(name: str, published: Published, training: TrainingHistory) -> bytes:
     """Return a zip file with the data that a model has learnt, and a script that makes it again."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
         steps = []
-        for number, step in enumerate(lessons.steps):
+        for number, step in enumerate(training.steps):
             described, content = _packed(step, f"data/{number:03}_{step.call}.parquet")
             steps.append(described)
             if content is not None:
                 file.writestr(zipfile.ZipInfo(described["file"], EARLIEST), content)
-        text = _script(name, published, lessons, steps)
+        text = _script(name, published, training, steps)
         file.writestr(zipfile.ZipInfo("rebuild.py", EARLIEST), text, zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 
@@ -352,9 +289,11 @@ def _packed(step: TrainingStep, file: str) -> tuple[dict[str, Any], bytes | None
         return {"call": step.call, "parameters": step.parameters}, None
     pyarrow = arrow("")
     names = list(step.samples.columns)
-    columns = {
-        f"c{place}": pyarrow.array(_plain(step.samples[name]), from_pandas=True) for place, name in enumerate(names)
-    }
+    columns = {}
+    for place, name in enumerate(names):
+        column = step.samples[name]
+        values = column.astype(object) if str(column.dtype) == "category" else column
+        columns[f"c{place}"] = pyarrow.array(values, from_pandas=True)
     columns[LABELS] = pyarrow.array(step.labels, pyarrow.string())
     if step.groups is not None:
         columns[GROUPS] = pyarrow.array([json.dumps(one) for one in step.groups], pyarrow.string())
@@ -364,29 +303,21 @@ def _packed(step: TrainingStep, file: str) -> tuple[dict[str, Any], bytes | None
     return {"call": step.call, "file": file, "columns": kinds}, content.getvalue()
 
 
-def _plain(column: Any) -> Any:
-    return column.astype(object) if str(column.dtype) == "category" else column
-
-
-def _script(name: str, published: Published, lessons: TrainingHistory, steps: list[dict[str, Any]]) -> str:
+def _script(name: str, published: Published, training: TrainingHistory, steps: list[dict[str, Any]]) -> str:
     names = [f"{one} {version(one)}" for one in ("sslart", "numpy", "scipy", "scikit-learn", "pandas")]
     versions = f"Python {platform.python_version()}, {', '.join(names)}"
-    given = ", ".join(printable(repr(one)) for one in lessons.day_first)
+    given = ", ".join(printable(repr(one)) for one in training.day_first).replace("\\", "\\\\").replace('"', '\\"')
     return SCRIPT.substitute(
         name=name,
         digest=_digest(published),
         versions=versions,
-        remark=REMARK.substitute(names=_in_docstring(given)) if lessons.day_first else "",
-        parameters=pformat(lessons.parameters, width=WIDTH, sort_dicts=False),
+        remark=REMARK.substitute(names=given) if training.day_first else "",
+        parameters=pformat(training.parameters, width=WIDTH, sort_dicts=False),
         steps=pformat(steps, width=WIDTH, sort_dicts=False),
-        estimator=lessons.estimator,
+        estimator=training.estimator,
         labels=LABELS,
         groups=GROUPS,
     )
-
-
-def _in_docstring(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _digest(published: Published) -> str:

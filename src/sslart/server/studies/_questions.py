@@ -25,16 +25,7 @@ N_ALIKE = 8  # samples that are shown together: few enough to look at each
 
 
 class Questions:
-    """The samples of a model that may be asked about.
-
-    Parameters
-    ----------
-    loaded : LoadedSamples
-    published : Published
-        The model as it is.
-    has_label : array of bool
-        Which samples have a label.
-    """
+    """The samples of a model that may be asked about."""
 
     def __init__(self, loaded: LoadedSamples, published: Published, has_label: BoolArray) -> None:
         self._loaded, self._lock = loaded, threading.Lock()
@@ -46,8 +37,7 @@ class Questions:
 
     def _new_pool(self, published: Published, has_label: BoolArray) -> QueryPool:
         pool = QueryPool(published.model)
-        frame = self._loaded.samples.frame.iloc[self._places]
-        samples = frame if published.reader.has_names else frame.to_numpy()
+        samples = self._loaded.samples.raw(self._places)
         if len(samples):
             pool.add(samples, has_label[self._places])
         return pool
@@ -55,18 +45,9 @@ class Questions:
     def next(
         self, published: Published, has_label: BoolArray, n: int, skipped: Collection[int]
     ) -> list[dict[str, Any]]:
-        """Return the next questions, the most useful first.
+        """Return the next `n` questions, the most useful first; fewer where there are no more.
 
-        Parameters
-        ----------
-        published : Published
-            The model as it is.
-        has_label : array of bool
-            Which samples have a label.
-        n : int
-            How many; fewer where there are no more.
-        skipped : collection of int
-            Numbers of rows that nobody could label.
+        `skipped` are the numbers of rows that nobody could label.
         """
         with self._lock:
             self._renew(published, has_label)

@@ -20,12 +20,16 @@ from sslart.server.models._hosted import HostedModel
 from sslart.server.models._published import Published
 from sslart.server.models._registry import Registry
 from sslart.server.store._files import is_from_file
+from sslart.server.studies._samples import spread
 
 if TYPE_CHECKING:
     from sslart.rules import ModelRuleSet
 
 
 MAX_ROWS = 50_000
+MAX_SAMPLES = 500
+MAX_CATEGORIES = 50
+SHOWN_NAMES = 20
 
 
 def rules_of(
@@ -40,15 +44,6 @@ def rules_of(
     Of more than `MAX_ROWS` rows, so many are looked at: those with a label, and others drawn at random. Where the rows
     that a model has learnt are not here, since it came from a file, the rules are for samples drawn at random within
     its boxes.
-
-    Parameters
-    ----------
-    hub : Registry
-    hosted : HostedModel
-    published : Published
-        The same model as it was last published.
-    max_rules, max_conditions : int, default=None
-        How many rules, and conditions in a rule, at most; None for the usual limits.
     """
     published.check_has_label()
     loaded, reader = hub.samples(hosted), hub.store.reader()
@@ -76,27 +71,13 @@ def _some(has_label: BoolArray) -> IntArray:
     return np.sort(np.concatenate([labelled, others])[:MAX_ROWS])
 
 
-MAX_SAMPLES = 500
-MAX_CATEGORIES = 50
-SHOWN_NAMES = 20
-
-
 def dependence(view: ModelView, table: Table, feature: str) -> dict[str, Any]:
-    """Return the contribution of a feature to each class score by its value: for samples, and on average.
-
-    Parameters
-    ----------
-    view : ModelView
-        Of a model with evidence mapping.
-    table : Table
-        Samples, of which an even spread counts where they are many.
-    feature : str
-    """
+    """Return the contribution of a feature to each class score by its value: for some samples, and on average."""
     names = view.feature_names
     if feature not in names:
         raise ValueError(f"There is no feature {feature!r}: choose one of {list_text(names, SHOWN_NAMES)}.")
     column = names.index(feature)
-    some = table[np.unique(np.linspace(0, len(table) - 1, MAX_SAMPLES).astype(np.int64))] if len(table) else table
+    some = table[spread(len(table), MAX_SAMPLES)]
     added = _contributions(view, some)[:, column]
     if column in some.categories:
         kind, (x, y, curve) = "category", _of_categories(some.categories[column].tolist(), added)

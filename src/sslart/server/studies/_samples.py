@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
@@ -13,46 +13,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sslart._art.geometry import centres
-from sslart._data.encoder import Encoder, Feature
+from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._mapping.model_view import MemberView
+from sslart._tables import pandas
 from sslart._tables.columns import samples_for
-from sslart._tables.files import pandas
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.notes import collected_notes
 from sslart.server.models._published import Published, as_class
 from sslart.server.models._replica import FittedRows
-from sslart.server.models._stored_rows import Before, label_column, rows_from
-from sslart.server.store._journal import last_fit
+from sslart.server.models._stored_rows import StoredRows
+from sslart.server.store._journal import LAST, last_fit
 from sslart.server.store._labels import given_labels
 
 SOURCE = "the rows"
+PROJECTED_AT_ONCE = 100_000
+SAMPLES_AT_ONCE = 50_000
+MAX_MODELS = 3
+
+Positions = NDArray[np.float32]
+Floats = NDArray[np.float32]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
 class SampleTable:
-    """Rows of a model as samples, in the order of their numbers.
+    """Rows of a model as samples, in the order of their numbers."""
 
-    Attributes
-    ----------
-    published : Published
-        The model that has read them.
-    rows : array of int
-        The number of each.
-    frame : DataFrame
-        The columns that the model has learnt from.
-    own_labels : list
-        The label that each came with, as text; None where it had none.
-    n_given : int
-        How many rows the model had been given; some may not be readable, or no longer be kept.
-    """
-
-    published: Published
-    rows: IntArray
-    frame: Any
-    own_labels: list[Any]
-    n_given: int
+    published: Published  # the model that has read them
+    rows: IntArray  # the number of each
+    frame: Any  # the columns that the model has learnt from
+    own_labels: list[Any]  # the label that each came with, as text; None where it had none
+    n_given: int  # rows that the model had been given; some may not be readable, or no longer be kept
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -60,7 +53,12 @@ class SampleTable:
     @cached_property
     def table(self) -> Table:
         """The samples as the model reads them."""
-        return self.published.view.read(self.frame if self.published.reader.has_names else self.frame.to_numpy())
+        return self.published.view.read(self.raw())
+
+    def raw(self, places: Any = slice(None)) -> Any:
+        """Return the samples, or some of them, as estimators take them: an array where columns have no names."""
+        frame = self.frame.iloc[places]
+        return frame if self.published.reader.has_names else frame.to_numpy()
 
     def places(self, rows: Sequence[int] | IntArray) -> IntArray:
         """Return where rows are, by their numbers; those that are not among the samples are left out."""
@@ -76,33 +74,20 @@ class SampleTable:
         plans = old.view.reader.plan, new.view.reader.plan
         return old.settings == new.settings and old.reader.names == new.reader.names and plans[0] == plans[1]
 
-    def of(self, published: Published) -> SampleTable:
-        """Return the same samples for another state of the model, which reads rows in the same way."""
-        return SampleTable(published, self.rows, self.frame, self.own_labels, self.n_given)
 
-    def with_more(self, other: SampleTable) -> SampleTable:
-        """Return these samples and later ones."""
-        frame = pandas().concat([self.frame, other.frame], ignore_index=True)
-        rows = np.concatenate([self.rows, other.rows])
-        return SampleTable(other.published, rows, frame, self.own_labels + other.own_labels, other.n_given)
+def spread(n: int, most: int) -> IntArray:
+    """Return the places of at most so many of `n` samples, evenly spread."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
 
 
-def rows_of_fit(fitted: FittedRows, published: Published) -> SampleTable:
-    """Return all rows of a model as its last fit has read them."""
-    n = len(fitted.labels)
-    frame = fitted.frame.reset_index(drop=True)
-    return SampleTable(published, np.arange(n, dtype=np.int64), frame, list(fitted.labels), n)
-
-
-def read_rows(connection: Any, before: Before, keep_rows: int, published: Published, first_row: int = 0) -> SampleTable:
+def read_rows(stored: StoredRows, published: Published, first_row: int = 0) -> SampleTable:
     """Return the rows of a model from a number on; those that it cannot read are left out."""
     numbers: list[IntArray] = []
     frames: list[Any] = []
     labels: list[Any] = []
     names = published.reader.names
     with collected_notes():
-        stored = rows_from(connection, before, keep_rows, label_column(published.settings), first_row)
-        for rows, frame, own in stored:
+        for rows, frame, own in stored.pieces(first_row):
             given = np.asarray(rows, dtype=np.int64)
             features = frame.reindex(columns=names)
             is_wanted = (given >= first_row) & ~features.isna().all(axis=1).to_numpy()
@@ -114,7 +99,7 @@ def read_rows(connection: Any, before: Before, keep_rows: int, published: Publis
                 labels += [of_wanted[place] for place in places.tolist()]
     all_rows = np.concatenate([np.zeros(0, dtype=np.int64), *numbers])
     frame = pandas().concat(frames, ignore_index=True) if frames else pandas().DataFrame(columns=names)
-    return SampleTable(published, all_rows, frame, labels, before.n_rows)
+    return SampleTable(published, all_rows, frame, labels, stored.n_rows)
 
 
 def _readable(model: Any, frame: Any, places: IntArray) -> Iterator[tuple[IntArray, Any]]:
@@ -133,20 +118,10 @@ def _readable(model: Any, frame: Any, places: IntArray) -> Iterator[tuple[IntArr
     yield places, samples if hasattr(samples, "iloc") else pandas().DataFrame(samples, columns=frame.columns)
 
 
-PROJECTED_AT_ONCE = 100_000
-
-Positions = NDArray[np.float32]
-
-
 class Projection:
     """Projection of box centres to a plane: principal components, weighted by samples.
 
     Every column of the table counts the same, however far its values lie apart and however many categories it has.
-
-    Parameters
-    ----------
-    member : MemberView
-        Whose boxes give the plane.
     """
 
     def __init__(self, member: MemberView) -> None:
@@ -155,11 +130,15 @@ class Projection:
         weights = np.maximum(np.asarray(member.support, dtype=np.float64), 0.0)
         weights = weights / max(float(weights.sum()), 1.0)
         self._mean = weights @ points
-        scales = _scales(self._features, weights @ (points - self._mean) ** 2)
+        columns = np.array([feature.column for feature in self._features])
+        total = np.bincount(columns, weights @ (points - self._mean) ** 2)[columns]  # variance of each column
+        scales = np.where(total > 0, 1.0 / np.sqrt(np.where(total > 0, total, 1.0)), 0.0)
         apart = (points - self._mean) * np.sqrt(weights)[:, None] * scales
         axes = np.linalg.svd(apart, full_matrices=False)[2][:2]
         self._axes = np.zeros((points.shape[1], 2))
-        self._axes[:, : len(axes)] = (axes * _signs(axes) * scales).T
+        largest = np.abs(axes).argmax(axis=1)[:, None]
+        signs = np.where(np.take_along_axis(axes, largest, axis=1) < 0, -1.0, 1.0)  # the same boxes give the same map
+        self._axes[:, : len(axes)] = (axes * signs * scales).T
 
     def fits(self, encoder: Encoder) -> bool:
         """Return True if another encoder has the same features."""
@@ -174,73 +153,23 @@ class Projection:
         return np.concatenate([np.zeros((0, 2)), *parts]).astype(np.float32)
 
 
-def _scales(features: Sequence[Feature], variances: FloatArray) -> FloatArray:
-    """Return scale factors of coded features that give every column a total variance of one."""
-    columns = np.array([feature.column for feature in features])
-    total = np.bincount(columns, variances)[columns]
-    return np.asarray(np.where(total > 0, 1.0 / np.sqrt(np.where(total > 0, total, 1.0)), 0.0))
-
-
-def _signs(axes: FloatArray) -> FloatArray:
-    """Return signs by which the largest part of each axis is positive, so that the same boxes give the same map."""
-    largest = np.abs(axes).argmax(axis=1)[:, None]
-    return np.asarray(np.where(np.take_along_axis(axes, largest, axis=1) < 0, -1.0, 1.0))
-
-
-def within_unit(positions: Positions) -> Positions:
-    """Return positions scaled so that each dimension goes from 0 to 1."""
-    if not len(positions):
-        return positions
-    low, high = positions.min(axis=0), positions.max(axis=0)
-    return np.asarray((positions - low) / np.where(high > low, high - low, 1.0), dtype=np.float32)
-
-
-SAMPLES_AT_ONCE = 50_000
-LAST = 2**62  # a sequence number beyond all
-
-Floats = NDArray[np.float32]
-Result = TypeVar("Result")
-
-
 class Predictions(NamedTuple):
-    """Predictions for all samples.
+    """Predictions for all samples."""
 
-    Attributes
-    ----------
-    sequence : int
-        The last record that the model had learnt.
-    classes : list
-    indices : array of int
-        The class of each, by its index; -1 where the model abstains, or has no class yet.
-    best : array of int
-        The most probable class of each, also where the model abstains; -1 where it has no class yet.
-    probability, margin : arrays
-        Of the most probable class, and by how much it is above that of the second.
-    """
-
-    sequence: int
+    sequence: int  # the last record that the model had learnt
     classes: list[Any]
-    indices: NDArray[np.int16]
-    best: NDArray[np.int16]
-    probability: Floats
-    margin: Floats
+    indices: NDArray[np.int16]  # the class of each; -1 where the model abstains, or has no class yet
+    best: NDArray[np.int16]  # the most probable class of each, also where the model abstains
+    probability: Floats  # of the most probable class
+    margin: Floats  # by how much that is above the second
 
 
 class LoadedSamples:
-    """Samples of a model since a fit.
+    """Samples of a model since the fit with a sequence number.
 
-    Parameters
-    ----------
-    samples : SampleTable
-    fit : int
-        The sequence number of the fit that they were read after: boxes and positions are those of that time.
-    projection : Projection, default=None
-        That of an earlier fit, which is kept where it fits, so that samples stay where they were drawn.
-
-    Notes
-    -----
     Boxes and novelty are those of the model that has read the samples: what it learns one by one hardly changes them.
-    Predictions are those of the model as it is.
+    Predictions are those of the model as it is. The projection of an earlier fit is kept where it fits, so that samples
+    stay where they were drawn.
     """
 
     def __init__(self, samples: SampleTable, fit: int, projection: Projection | None = None) -> None:
@@ -275,20 +204,17 @@ class LoadedSamples:
         if not len(self):
             return np.zeros((0, 2), dtype=np.float32)
         with self._lock:
-            return within_unit(self.projection.of(self.coded))
+            positions = self.projection.of(self.coded)
+            low, high = positions.min(axis=0), positions.max(axis=0)
+            return np.asarray((positions - low) / np.where(high > low, high - low, 1.0), dtype=np.float32)
 
     @cached_property
     def boxes(self) -> IntArray:
         """The box that each sample falls into."""
-        with self._lock:
-            return self._nodes_and_match[0]
-
-    @cached_property
-    def _nodes_and_match(self) -> tuple[IntArray, FloatArray]:
         if not len(self):
-            return np.zeros(0, dtype=np.int64), np.zeros(0)
-        nodes, match = self.member.rank(self.coded)
-        return np.asarray(nodes[:, 0]), np.asarray(match[:, 0])
+            return np.zeros(0, dtype=np.int64)
+        with self._lock:
+            return np.asarray(self.member.rank(self.coded)[0][:, 0])
 
     @cached_property
     def rows_by_box(self) -> tuple[IntArray, IntArray]:
@@ -381,9 +307,6 @@ def _parts(n: int) -> list[slice]:
     return [slice(start, start + SAMPLES_AT_ONCE) for start in range(0, n, SAMPLES_AT_ONCE)]
 
 
-MAX_MODELS = 3
-
-
 class SampleCache:
     """A cache of the samples of few models, loaded on demand and extended by new rows."""
 
@@ -392,60 +315,42 @@ class SampleCache:
         self._locks: dict[int, threading.Lock] = {}
         self._lock = threading.Lock()
 
-    def samples(
-        self,
-        connection: Any,
-        model: int,
-        n_rows: int,
-        published: Published,
-        keep_rows: int,
-        fitted: FittedRows | None = None,
-    ) -> LoadedSamples:
-        """Return the samples of a model.
-
-        Parameters
-        ----------
-        connection : apsw.Connection
-        model : int
-        n_rows : int
-            How many rows the model was given.
-        published : Published
-            The model as it was last published.
-        keep_rows : int
-            Of rows without a label, so many are kept.
-        fitted : FittedRows, default=None
-            All rows as the last fit has read them, where they are at hand.
-        """
+    def samples(self, stored: StoredRows, published: Published, fitted: FittedRows | None = None) -> LoadedSamples:
+        """Return the rows of a model as samples; `fitted` are all of them as the last fit has read them."""
         with self._lock:
-            own = self._locks.setdefault(model, threading.Lock())
+            own = self._locks.setdefault(stored.model, threading.Lock())
         with own:
-            fit = last_fit(connection, model, published.sequence)
-            found = self._loaded.get(model)
+            fit = last_fit(stored.connection, stored.model, published.sequence)
+            found = self._loaded.get(stored.model)
             if fitted is not None and fitted.sequence == fit and (found is None or found.fit != fit):
                 old = None if found is None or not found.samples.reads_as(published) else found.projection
-                found = LoadedSamples(rows_of_fit(fitted, published), fit, old)
-            if found is None or found.fit != fit or found.samples.n_given != n_rows:
-                found = self._read(connection, Before(model, 2**62, n_rows), keep_rows, published, fit, found)
+                rows, frame = np.arange(len(fitted.labels), dtype=np.int64), fitted.frame.reset_index(drop=True)
+                samples = SampleTable(published, rows, frame, list(fitted.labels), len(rows))
+                found = LoadedSamples(samples, fit, old)
+            if found is None or found.fit != fit or found.samples.n_given != stored.n_rows:
+                found = _extended(stored, published, fit, found)
             with self._lock:
-                self._loaded[model] = found
-                self._loaded.move_to_end(model)
+                self._loaded[stored.model] = found
+                self._loaded.move_to_end(stored.model)
                 while len(self._loaded) > MAX_MODELS:
                     self._loaded.popitem(last=False)
             return found
-
-    @staticmethod
-    def _read(
-        connection: Any, before: Before, keep_rows: int, published: Published, fit: int, old: LoadedSamples | None
-    ) -> LoadedSamples:
-        if old is None or not old.samples.reads_as(published) or old.samples.n_given > before.n_rows:
-            return LoadedSamples(read_rows(connection, before, keep_rows, published), fit)
-        samples, n_given = old.samples.of(published), old.samples.n_given
-        if n_given < before.n_rows:
-            samples = samples.with_more(read_rows(connection, before, keep_rows, published, n_given))
-        return LoadedSamples(samples, fit, old.projection)
 
     def forget(self, model: int) -> None:
         """Give back the memory of a model that was deleted."""
         with self._lock:
             self._loaded.pop(model, None)
             self._locks.pop(model, None)
+
+
+def _extended(stored: StoredRows, published: Published, fit: int, old: LoadedSamples | None) -> LoadedSamples:
+    """Return the samples of a model, with what was read of them before."""
+    if old is None or not old.samples.reads_as(published) or old.samples.n_given > stored.n_rows:
+        return LoadedSamples(read_rows(stored, published), fit)
+    samples, first = replace(old.samples, published=published), old.samples.n_given
+    if first < stored.n_rows:
+        more = read_rows(stored, published, first)
+        frame = pandas().concat([samples.frame, more.frame], ignore_index=True)
+        rows, labels = np.concatenate([samples.rows, more.rows]), samples.own_labels + more.own_labels
+        samples = SampleTable(published, rows, frame, labels, more.n_given)
+    return LoadedSamples(samples, fit, old.projection)

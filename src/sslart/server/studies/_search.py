@@ -18,6 +18,7 @@ from sslart.server.studies._samples import LoadedSamples, Predictions
 
 NO_LABEL = None
 SORTS = ("row", "probability", "novelty", "disagreement")
+SHOWN_NAMES = 20
 
 
 @dataclass(frozen=True)
@@ -158,9 +159,6 @@ def _keys(loaded: LoadedSamples, predictions: Predictions, indices: Any, sort: s
     return np.where(np.isnan(values), np.inf, values)
 
 
-SHOWN_NAMES = 20
-
-
 def condition_of(values: Mapping[str, Any]) -> ModelCondition:
     """Return a condition that `GET rules` has given as plain values."""
     categories = values.get("categories")
@@ -202,16 +200,7 @@ def _check(condition: ModelCondition, view: ModelView) -> None:
 
 
 def suggested(loaded: LoadedSamples, places: IntArray, n: int) -> list[int]:
-    """Return few samples that stand for many: from as many boxes as there can be, the largest share of them first.
-
-    Parameters
-    ----------
-    loaded : LoadedSamples
-    places : array of int
-        Where the samples are.
-    n : int
-        How many to return at most.
-    """
+    """Return at most `n` samples that stand for many: from as many boxes as there can be, the largest share first."""
     boxes = loaded.boxes[places]
     order = np.argsort(boxes, kind="stable")
     of_box = np.split(places[order], np.flatnonzero(np.diff(boxes[order])) + 1) if len(places) else []

@@ -17,7 +17,7 @@ from sslart._mapping.loo_predictions import VARIANCE_FACTOR, LooPredictions
 from sslart._mapping.model_view import ModelView
 from sslart._mapping.summary import HELD_OUT, ModelSummary, summarise
 from sslart._tables.cells import MISSING, plain
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.intervals import Estimate, wilson
 from sslart._utils.notes import collected_notes
 from sslart._utils.text import number_text, plural, printable
@@ -26,9 +26,17 @@ from sslart.active._estimates import MAX_SAMPLES, PopulationAccuracy, RandomOrde
 from sslart.metrics._quality import mean_share
 from sslart.reporting._summary import confidence_bins, max_error_text
 from sslart.server.models._published import Published
-from sslart.server.studies._samples import LoadedSamples
+from sslart.server.studies._samples import LoadedSamples, spread
 
 NOT_FOUND = -1
+MAX_ROWS = 200  # of a cell of the confusion
+MAX_POINTS = 40
+FEW_LABELS = 10  # of a group
+MAX_GROUPS = 20
+FEW_VALUES = 12  # numbers of more values are cut into bands
+N_BANDS = 4
+NO_VALUE = "no value"
+UNKNOWN = "row not known"
 
 
 def kept_samples(view: ModelView) -> Table:
@@ -37,34 +45,29 @@ def kept_samples(view: ModelView) -> Table:
     return next(one[0] for one in kept if one is not None)
 
 
+def keys_of(left_out: LooPredictions, view: ModelView) -> list[tuple[int, Any]]:
+    """Return a key of each left-out label, equal for equal samples of one class."""
+    samples = row_keys(kept_samples(view)[left_out.rows]).tolist() if len(left_out.rows) else []
+    return list(zip(samples, view.classes[left_out.truth].tolist(), strict=True))
+
+
+def matched(known: Sequence[Any], wanted: Sequence[Any]) -> IntArray:
+    """Return where each wanted key is among known ones, each place once and in order; -1 where it is not."""
+    places: dict[Any, deque[int]] = defaultdict(deque)
+    for place, key in enumerate(known):
+        places[key].append(place)
+    return np.array([places[key].popleft() if places.get(key) else NOT_FOUND for key in wanted], dtype=np.int64)
+
+
 def places_of(left_out: LooPredictions, view: ModelView, samples: Table, labels: IntArray) -> IntArray:
     """Return where the sample of each left-out label is; -1 where none of the samples has its values and its label.
 
-    Parameters
-    ----------
-    left_out : LooPredictions
-    view : ModelView
-    samples : Table
-        Of the store, as the model reads them.
-    labels : array of int
-        The class index of each sample, -1 where it has no label.
+    `labels` are the class indices of the samples, -1 where there is none.
     """
     labelled = np.flatnonzero(labels >= 0)
-    waiting: dict[tuple[int, int], deque[int]] = defaultdict(deque)
-    keys = row_keys(samples[labelled]) if len(labelled) else np.zeros(0, dtype=np.uint64)
-    for place, key, label in zip(labelled.tolist(), keys.tolist(), labels[labelled].tolist(), strict=True):
-        waiting[key, label].append(place)
-    wanted = row_keys(kept_samples(view)[left_out.rows]) if len(left_out.rows) else np.zeros(0, dtype=np.uint64)
-    found = []
-    for key, label in zip(wanted.tolist(), left_out.truth.tolist(), strict=True):
-        own = waiting.get((key, label))
-        found.append(own.popleft() if own else NOT_FOUND)
-    return np.array(found, dtype=np.int64)
-
-
-MAX_ROWS = 200  # of a cell of the confusion
-MAX_POINTS = 40
-FEW_LABELS = 10  # of a group
+    keys = row_keys(samples[labelled]).tolist() if len(labelled) else []
+    found = matched(list(zip(keys, view.classes[labels[labelled]].tolist(), strict=True)), keys_of(left_out, view))
+    return np.append(labelled, NOT_FOUND)[found]  # the last one for those that are not found
 
 
 def ends(estimate: Estimate) -> dict[str, Any]:
@@ -73,16 +76,10 @@ def ends(estimate: Estimate) -> dict[str, Any]:
 
 
 def trust(view: ModelView, places: IntArray, rows: IntArray) -> dict[str, Any]:
-    """Return the quality, the confusion, the calibration and the coverage by left-out labels.
+    """Return the quality, the confusion, the calibration and the coverage by left-out labels of a model that has some.
 
-    Parameters
-    ----------
-    view : ModelView
-        Of a model that has a label.
-    places : array of int
-        Where the sample of each left-out label is among the samples of the store; -1 where it is not known.
-    rows : array of int
-        The row of each of these samples.
+    `places` are where the sample of each left-out label is among the samples of the store, -1 where it is not known,
+    and `rows` their numbers.
     """
     summary, left_out = summarise(view), view.left_out
     found: dict[str, Any] = {
@@ -102,12 +99,16 @@ def trust(view: ModelView, places: IntArray, rows: IntArray) -> dict[str, Any]:
     }
     if left_out is None or summary.accuracy is None:
         return found
-    recalls = [left_out.share(left_out.right, left_out.truth == index) for index in range(len(view.classes))]
+    recalls, precisions = (
+        [left_out.share(left_out.right, codes == index) for index in range(len(view.classes))]
+        for codes in (left_out.truth, left_out.predicted)
+    )
     return found | {
         "accuracy": ends(summary.accuracy),
         "balanced": ends(mean_share(recalls)),
         "classes": [
-            {**one, **_of_class(left_out, index, recalls[index])} for index, one in enumerate(found["classes"])
+            one | {"recall": ends(recall), "precision": ends(precision)}
+            for one, recall, precision in zip(found["classes"], recalls, precisions, strict=True)
         ],
         "confusion": _confusion(view, left_out, places, rows),
         "calibration": _calibration(left_out),
@@ -121,11 +122,6 @@ def _how(summary: ModelSummary) -> str:
         some = summary.how.removesuffix(HELD_OUT)
         return f"{some} were held out, and are predicted by all other labels.{together}"
     return f"Each label is predicted by the other labels alone ({summary.how}).{together}"
-
-
-def _of_class(left_out: LooPredictions, index: int, recall: Estimate) -> dict[str, Any]:
-    precision = left_out.share(left_out.right, left_out.predicted == index)
-    return {"recall": ends(recall), "precision": ends(precision)}
 
 
 def _confusion(view: ModelView, left_out: LooPredictions, places: IntArray, rows: IntArray) -> dict[str, Any]:
@@ -174,9 +170,21 @@ def _calibration(left_out: LooPredictions) -> dict[str, Any]:
 
 
 def _coverage(view: ModelView, left_out: LooPredictions) -> dict[str, Any]:
-    """Return coverage and error rate as functions of the confidence threshold."""
-    found = guarantees_of(view.promises)
-    answered, notes = _answered(view, left_out)
+    """Return coverage and error rate as functions of the confidence threshold, and as they are in force."""
+    found, in_force = guarantees_of(view.promises), None
+    with collected_notes() as notes:
+        try:
+            answered = ~view.is_unsure(left_out.predicted, left_out.proba)
+        except ValueError as error:  # settings that are impossible
+            answered, notes = None, [str(error)]
+    if view.limits_confidence and answered is not None:
+        wrong = left_out.share(~left_out.right, answered)
+        in_force = {
+            "coverage": left_out.share(answered).value,
+            "error": wrong.value,
+            "low": wrong.low,
+            "high": wrong.high,
+        }
     options = [
         {
             "max_error": one.max_error,
@@ -184,7 +192,7 @@ def _coverage(view: ModelView, left_out: LooPredictions) -> dict[str, Any]:
             "possible": one.is_possible,
             "threshold": one.least_confidence,
             "labels_needed": one.labels_needed,
-            "text": _sentence(one.sentence()),
+            "text": f"{one.sentence()[:1].upper()}{one.sentence()[1:]}.",
         }
         for one in found.levels
     ]
@@ -193,15 +201,14 @@ def _coverage(view: ModelView, left_out: LooPredictions) -> dict[str, Any]:
         "smallest_error": found.smallest_error,
         "promise": _promise(view, left_out, answered, notes),
         "options": options,
-        "in_force": _in_force(left_out, answered) if view.limits_confidence else None,
+        "in_force": in_force,
     }
 
 
 def _points(view: ModelView) -> list[dict[str, Any]]:
     curve, n = view.promises.curve(), view.promises.n_labels
-    n_points = min(len(curve.error), MAX_POINTS)
     points = []
-    for place in np.unique(np.linspace(0, len(curve.error) - 1, n_points).astype(np.int64)).tolist():
+    for place in spread(len(curve.error), MAX_POINTS).tolist():
         answered, promised = float(curve.answered[place]), float(curve.error[place])
         wrong = round(max(promised * (1.0 + answered) - 1.0, 0.0), 9)
         low, high = wilson(wrong / VARIANCE_FACTOR, answered / VARIANCE_FACTOR)
@@ -216,22 +223,6 @@ def _points(view: ModelView) -> list[dict[str, Any]]:
             }
         )
     return points
-
-
-def _answered(view: ModelView, left_out: LooPredictions) -> tuple[BoolArray | None, list[str]]:
-    """Return a mask of answered left-out labels and warnings; None if the settings are impossible."""
-    with collected_notes() as notes:
-        try:
-            return ~view.is_unsure(left_out.predicted, left_out.proba), notes
-        except ValueError as error:
-            return None, [str(error)]
-
-
-def _in_force(left_out: LooPredictions, answered: BoolArray | None) -> dict[str, Any] | None:
-    if answered is None:
-        return None
-    every, wrong = left_out.share(answered), left_out.share(~left_out.right, answered)
-    return {"coverage": every.value, "error": wrong.value, "low": wrong.low, "high": wrong.high}
 
 
 def _promise(
@@ -249,10 +240,6 @@ def _promise(
     return found | {"coverage": left_out.share(answered).value, "holds": True, "text": " ".join([words, *notes])}
 
 
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}."
-
-
 def note_on(estimate: Estimate, others: Estimate) -> str | None:
     """Return a caveat on the accuracy of a group compared with that of all others."""
     if (estimate.total or 0) < FEW_LABELS:
@@ -266,22 +253,10 @@ def note_on(estimate: Estimate, others: Estimate) -> str | None:
     return None
 
 
-MAX_GROUPS = 20
-FEW_VALUES = 12  # numbers of more values are cut into bands
-N_BANDS = 4
-NO_VALUE = "no value"
-UNKNOWN = "row not known"
-
-
 def group_quality(left_out: LooPredictions, column: str, cells: Sequence[Any]) -> dict[str, Any]:
     """Return the accuracy in each group of a column: bands of numbers in their order, else the most labels first.
 
-    Parameters
-    ----------
-    left_out : LooPredictions
-    column : str
-    cells : sequence
-        What each left-out label has in the column; `UNKNOWN` where its row is not known.
+    `cells` are the values of the left-out labels in the column; `UNKNOWN` where the row is not known.
     """
     all_names, bands = _groups(cells)
     names = np.array(all_names, dtype=object)
@@ -303,38 +278,27 @@ def group_quality(left_out: LooPredictions, column: str, cells: Sequence[Any]) -
 
 def _groups(cells: Sequence[Any]) -> tuple[list[str], list[str]]:
     """Return the group of each cell: its text, or a band of numbers where there are many; and all bands in order."""
-    known = [one for one in cells if one is not None and one != UNKNOWN and one not in MISSING]
-    if len({str(one) for one in known}) > FEW_VALUES and all(_number(one) is not None for one in known):
-        numbers = [_number(one) for one in cells]
-        return _bands(np.array([np.nan if one is None else one for one in numbers]), cells)
-    return [_text(one) for one in cells], []
-
-
-def _number(cell: Any) -> float | None:
-    try:
-        value = float(cell)
-    except (TypeError, ValueError):
-        return None
-    return value if isfinite(value) else None
-
-
-def _text(cell: Any) -> str:
-    return NO_VALUE if cell is None or cell in MISSING else printable(plain(str(cell)))
-
-
-def _bands(numbers: FloatArray, cells: Sequence[Any]) -> tuple[list[str], list[str]]:
+    numbers = np.array([_number(one) for one in cells])
+    is_known = np.array([one is not None and one != UNKNOWN and one not in MISSING for one in cells], dtype=bool)
+    n_different = len({str(one) for one, known in zip(cells, is_known.tolist(), strict=True) if known})
+    if n_different <= FEW_VALUES or np.isnan(numbers[is_known]).any():
+        return [NO_VALUE if one is None or one in MISSING else printable(plain(str(one))) for one in cells], []
     cuts = np.unique(np.nanquantile(numbers, np.linspace(0, 1, N_BANDS + 1)))
     last = len(cuts) - 2
     texts = [number_text(float(cut)) for cut in cuts]
     bands = [f"{texts[at]} to {'' if at == last else 'below '}{texts[at + 1]}" for at in range(last + 1)]
-    names = []
-    for number, cell in zip(numbers.tolist(), cells, strict=True):
-        if number != number:
-            names.append(cell if cell == UNKNOWN else NO_VALUE)
-            continue
-        place = min(int(np.searchsorted(cuts, number, side="right")) - 1, last)
-        names.append(bands[place])
-    return names, bands
+    places = np.minimum(np.searchsorted(cuts, numbers, side="right") - 1, last).tolist()
+    unknown = [UNKNOWN if one == UNKNOWN else NO_VALUE for one in cells]
+    is_number = (~np.isnan(numbers)).tolist()
+    return [bands[places[at]] if is_number[at] else unknown[at] for at in range(len(cells))], bands
+
+
+def _number(cell: Any) -> float:
+    try:
+        value = float(cell)
+    except (TypeError, ValueError):
+        return np.nan
+    return value if isfinite(value) else np.nan
 
 
 def over_all_of(loaded: LoadedSamples, published: Published, has_label: BoolArray) -> PopulationAccuracy | None:
@@ -351,17 +315,7 @@ def over_all_of(loaded: LoadedSamples, published: Published, has_label: BoolArra
 
 
 def quality(loaded: LoadedSamples, published: Published, has_label: BoolArray, target: float | None) -> dict[str, Any]:
-    """Return the quality of a model, and the number of labels needed for an accuracy.
-
-    Parameters
-    ----------
-    loaded : LoadedSamples
-    published : Published
-    has_label : array of bool
-        Which samples have a label.
-    target : float or None
-        The accuracy wanted; None: it is not estimated how many labels it needs.
-    """
+    """Return the quality of a model, and the number of labels needed for an accuracy, where one is wanted."""
     summary, over_all = summarise(published.view), over_all_of(loaded, published, has_label)
     needed, why_not = (None, "") if target is None else _needed(published, over_all, target, int((~has_label).sum()))
     return {
@@ -406,8 +360,7 @@ def random_order_of(loaded: LoadedSamples, published: Published, has_label: Bool
     accuracy = None if over_all is None else over_all.estimate.value
     if accuracy is None:
         return {"labels": n_labels, "random": None, "text": f"Not known yet: {summary.why_not}."}
-    frame = loaded.samples.frame
-    samples = frame if published.reader.has_names else frame.to_numpy()
+    samples = loaded.samples.raw()
     key = f"random order {published.sequence}"
     found = loaded.once(key, lambda: random_order(published.model, samples, n_labels, accuracy))
     ends = {"labels": found.n_labels, "low": found.low, "high": found.high, "tried": found.n_tried}

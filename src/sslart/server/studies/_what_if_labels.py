@@ -4,46 +4,35 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from sslart._art.backend import row_keys
-from sslart._mapping.loo_predictions import VARIANCE_FACTOR, LooPredictions
-from sslart._mapping.model_view import ModelView, view_of
+from sslart._mapping.loo_predictions import VARIANCE_FACTOR
+from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.notes import collected_notes
 from sslart._utils.optional import heavy
 from sslart._utils.text import plural
 from sslart.server.models._published import Published
-from sslart.server.models._replica import fitted_to, table_to_fit
-from sslart.server.models._settings import ModelSettings
-from sslart.server.models._stored_rows import Before
-from sslart.server.studies._samples import LoadedSamples, read_rows
-from sslart.server.studies._trust import ends, kept_samples
+from sslart.server.models._replica import fitted_to
+from sslart.server.models._stored_rows import StoredRows
+from sslart.server.studies._samples import LoadedSamples, read_rows, spread
+from sslart.server.studies._trust import NOT_FOUND, ends, keys_of, matched
 
 MAX_SAMPLES = 20_000  # whose predictions are compared
 CHANCE = 0.05
 
 
-class Fits(NamedTuple):
-    """The rows of a model, and how it is fitted to them."""
-
-    connection: Any
-    before: Before
-    settings: ModelSettings
-    keep_rows: int
-
-    def fitted(self, changed: Mapping[int, Any], *, together: bool = False) -> Any:
-        """Return a model that is fitted with changed labels; `together`: by one answer about similar rows."""
-        given = self.connection, self.before, self.settings, self.keep_rows
-        with collected_notes():
-            return fitted_to(table_to_fit(*given, changed=changed, together=together), self.settings)
+def fitted(rows: StoredRows, changed: Mapping[int, Any], *, together: bool = False) -> Any:
+    """Return a model that is fitted with changed labels; `together`: by one answer about similar rows."""
+    with collected_notes():
+        return fitted_to(rows.table_to_fit(changed=changed, together=together), rows.settings)
 
 
 def trial(
-    fits: Fits,
+    stored: StoredRows,
     published: Published,
     loaded: LoadedSamples,
     changed: Mapping[int, Any],
@@ -51,25 +40,19 @@ def trial(
     is_fitted: bool,
     together: bool = False,
 ) -> dict[str, Any]:
-    """Return the result of a fit with changed labels, next to that of one without the change.
+    """Return the result of a fit with changed labels by row, next to that of one without the change.
 
-    Parameters
-    ----------
-    fits : Fits
-    published : Published
-    loaded : LoadedSamples
-    changed : mapping from row to class or None
-    is_fitted : bool
-        Whether the published model is as it was fitted; else a copy is fitted without the change, so that nothing but
-        the change makes a difference.
-    together : bool, default=False
-        Whether the changed labels are one answer about similar rows.
+    Where the published model is not as it was fitted, a copy is fitted without the change, so that nothing but the
+    change makes a difference. `together`: the changed labels are one answer about similar rows.
     """
-    after = Published(fits.fitted(changed, together=together), published.sequence, fits.settings)
-    before = published if is_fitted else Published(fits.fitted({}), published.sequence, fits.settings)
+    after = Published(fitted(stored, changed, together=together), published.sequence, stored.settings)
+    before = published if is_fitted else Published(fitted(stored, {}), published.sequence, stored.settings)
     old, new = before.view.left_out, after.view.left_out
-    both = None if old is None or new is None else _in_both(old, before.view, new, after.view)
-    moved = _moved(fits, before, after, loaded)
+    both = None
+    if old is not None and new is not None:  # the places of the labels that both have, in the same order
+        places = matched(keys_of(old, before.view), keys_of(new, after.view))
+        both = places[places != NOT_FOUND], np.flatnonzero(places != NOT_FOUND)
+    moved = _moved(stored, before, after, loaded)
     quality = [_quality(view, None if both is None else both[place]) for place, view in enumerate((before, after))]
     compared = None if both is None else _compared(old, new, both)
     return {
@@ -79,26 +62,6 @@ def trial(
         "changed": moved,
         "text": _text(len(changed), quality, compared, moved),
     }
-
-
-def _in_both(
-    old: LooPredictions, before: ModelView, new: LooPredictions, after: ModelView
-) -> tuple[IntArray, IntArray]:
-    """Return the places of the labels that both models have, in the same order: those of equal samples and classes."""
-    places: dict[tuple[int, Any], list[int]] = {}
-    for place, key in reversed(list(enumerate(_keys(old, before)))):
-        places.setdefault(key, []).append(place)
-    pairs = []
-    for place, key in enumerate(_keys(new, after)):
-        if places.get(key):
-            pairs.append((places[key].pop(), place))
-    found = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return found[:, 0], found[:, 1]
-
-
-def _keys(left_out: LooPredictions, view: ModelView) -> list[tuple[int, Any]]:
-    samples = row_keys(kept_samples(view)[left_out.rows]).tolist() if len(left_out.rows) else []
-    return list(zip(samples, view.classes[left_out.truth].tolist(), strict=True))
 
 
 def _quality(model: Published, places: IntArray | None) -> dict[str, Any]:
@@ -130,12 +93,12 @@ def _compared(old: Any, new: Any, both: tuple[IntArray, IntArray]) -> dict[str, 
     return {"labels": len(both[0]), "better": better, "worse": worse, "p_value": p_value}
 
 
-def _moved(fits: Fits, before: Published, after: Published, loaded: LoadedSamples) -> dict[str, Any]:
+def _moved(stored: StoredRows, before: Published, after: Published, loaded: LoadedSamples) -> dict[str, Any]:
     """Return the number of samples whose class changes, by pair of classes."""
-    places = np.unique(np.linspace(0, len(loaded) - 1, min(len(loaded), MAX_SAMPLES)).astype(np.int64))
+    places = spread(len(loaded), MAX_SAMPLES)
     rows = loaded.samples.rows[places]
-    old, old_rows = _predicted(fits, before, loaded, places)
-    new, new_rows = _predicted(fits, after, loaded, places)
+    old, old_rows = _predicted(stored, before, loaded, places)
+    new, new_rows = _predicted(stored, after, loaded, places)
     known = dict(zip(new_rows.tolist(), new, strict=True))
     pairs = [(one, known[row]) for row, one in zip(old_rows.tolist(), old, strict=True) if row in known]
     counts = Counter(pair for pair in pairs if pair[0] != pair[1])
@@ -143,18 +106,19 @@ def _moved(fits: Fits, before: Published, after: Published, loaded: LoadedSample
     return {"n": sum(counts.values()), "of": len(pairs), "samples": len(rows), "by": by}
 
 
-def _predicted(fits: Fits, model: Published, loaded: LoadedSamples, places: IntArray) -> tuple[Sequence[Any], IntArray]:
+def _predicted(
+    stored: StoredRows, model: Published, loaded: LoadedSamples, places: IntArray
+) -> tuple[Sequence[Any], IntArray]:
     """Return the class that a model predicts for samples, None where it abstains, and their rows."""
     samples = loaded.samples
     if model.reader.names != samples.published.reader.names:
-        samples = read_rows(fits.connection, fits.before, fits.keep_rows, model)
+        samples = read_rows(stored, model)
         places = samples.places(loaded.samples.rows[places])
     rows = samples.rows[places]
     if not model.classes or not len(rows):
         return [None] * len(rows), rows
-    frame = samples.frame.iloc[places]
     with collected_notes():
-        table = model.view.read(frame if model.reader.has_names else frame.to_numpy())
+        table = model.view.read(samples.raw(places))
         return view_of(model.model).labels_or_none(model.view.predict(table).indices), rows
 
 

@@ -54,6 +54,20 @@ async function problemOf(response) {
   }
 }
 
+/**
+ * @typedef {object} Options Of a request: `key` makes a repetition harmless, `again` has it tried until there is an answer.
+ * @property {any} [body]
+ * @property {string} [key]
+ * @property {AbortSignal} [signal]
+ * @property {boolean} [again]
+ */
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {Options} [options]
+ * @returns {Promise<Response>}
+ */
 async function request(method, path, { body, key, signal: stop, again = false } = {}) {
   const headers = authorised(key ? { "idempotency-key": key } : {});
   if (body !== undefined) headers["content-type"] = "application/json";
@@ -86,7 +100,14 @@ async function json(response) {
   return response.status === 204 ? null : response.json();
 }
 
-/** Send a file, with its progress from 0 to 1. */
+/**
+ * Send a file, with its progress from 0 to 1.
+ * @param {string} method
+ * @param {string} path
+ * @param {Blob} content
+ * @param {Options & { progress?: (share: number) => void }} [options]
+ * @returns {Promise<any>}
+ */
 function send(method, path, content, { progress, key, signal: stop } = {}) {
   return new Promise((resolve, reject) => {
     const sent = new XMLHttpRequest();
@@ -126,18 +147,22 @@ async function download(path, filename) {
   return content.size;
 }
 
+/**
+ * @param {string} path
+ * @param {Options} [options]
+ */
 async function npy(path, options = {}) {
   const response = await request("GET", path, { again: true, ...options });
   return { ...readNpy(await response.arrayBuffer()), headers: response.headers };
 }
 
 export const api = {
-  get: async (path, options = {}) => json(await request("GET", path, { again: true, ...options })),
-  post: async (path, body = {}, { key, signal: stop } = {}) =>
+  get: async (path, /** @type {Options} */ options = {}) => json(await request("GET", path, { again: true, ...options })),
+  post: async (path, body = {}, /** @type {Options} */ { key, signal: stop } = {}) =>
     json(await request("POST", path, { body, key, signal: stop, again: key !== undefined || READS.test(path) })),
-  put: async (path, body, options = {}) => json(await request("PUT", path, { body, again: true, ...options })),
-  patch: async (path, body, options = {}) => json(await request("PATCH", path, { body, ...options })),
-  del: async (path, options = {}) => json(await request("DELETE", path, options)),
+  put: async (path, body, /** @type {Options} */ options = {}) => json(await request("PUT", path, { body, again: true, ...options })),
+  patch: async (path, body, /** @type {Options} */ options = {}) => json(await request("PATCH", path, { body, ...options })),
+  del: async (path, /** @type {Options} */ options = {}) => json(await request("DELETE", path, options)),
   send,
   npy,
   download,

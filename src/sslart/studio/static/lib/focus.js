@@ -6,7 +6,10 @@ let last = null; // what had the focus, with all that is around it
 let waiting = null; // an element that is disabled, and the part that has the focus for it
 
 const isGone = (element) => !element.isConnected || element.disabled;
-const isLost = () => [document.body, null].includes(document.activeElement) || document.activeElement.disabled;
+const isLost = () => {
+  const focus = /** @type {HTMLInputElement | null} */ (document.activeElement);
+  return focus === null || focus === document.body || focus.disabled;
+};
 
 function around(element) {
   const found = [];

@@ -19,9 +19,8 @@ export function setKeysOn(on) {
 }
 
 function isWriting(target) {
-  return target instanceof HTMLElement
-    && (target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName)
-      || (target.tagName === "INPUT" && !/^(checkbox|radio|button|range)$/.test(target.type)));
+  if (target instanceof HTMLInputElement) return !/^(checkbox|radio|button|range)$/.test(target.type);
+  return target instanceof HTMLElement && (target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName));
 }
 
 function pressed(event) {

@@ -144,6 +144,9 @@ async function taken(name, answer, label) {
 /**
  * Label rows with a class, or withdraw their labels with null. Returns the answer of the service when it has learnt them.
  * `previous` is the label of each row before, if it is known; it is asked for otherwise.
+ * @param {Iterable<number>} rows
+ * @param {any} label
+ * @param {{ previous?: any[] }} [options]
  */
 export async function labelRows(rows, label, { previous } = {}) {
   const name = modelName.value;

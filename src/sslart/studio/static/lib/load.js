@@ -27,7 +27,7 @@ export function useLoad(load, inputs) {
 export function useFollowed(load, inputs) {
   const [state, setState] = useState(NOTHING);
   const [attempt, setAttempt] = useState(0);
-  const work = useRef({ isBusy: false, isStale: false, isGone: false });
+  const work = useRef({ load, isBusy: false, isStale: false, isGone: false });
   work.current.load = load;
   const run = async () => {
     const now = work.current;

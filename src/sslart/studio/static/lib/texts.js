@@ -1,4 +1,4 @@
-// Texts by key: `t("label.skip")`, with values in braces: `t("label.more", { n: 3 })`.
+// Texts by key: `t("common.close")`, with values in braces: `t("common.rows", { n: 3 })`.
 // A text may be { one, other }: the value `n` chooses.
 import english from "../texts/en.js";
 

@@ -1,5 +1,6 @@
 /** Where the map looks: the unit square of positions, seen through a centre and a zoom. y grows upwards. */
 
+/** @type {Readonly<{ x: number, y: number, zoom: number }>} */
 export const HOME = Object.freeze({ x: 0.5, y: 0.5, zoom: 1 });
 const MAX_ZOOM = 20000;
 const MIN_ZOOM = 0.5;

@@ -43,12 +43,18 @@ export function listen(element, act, tool) {
     pointermove(event) {
       const now = place(event);
       const before = pointers.get(event.pointerId);
-      if (!before) return act.hover(...now);
+      if (!before) {
+        act.hover(...now);
+        return;
+      }
       const from = middle();
       pointers.set(event.pointerId, now);
       const to = middle();
       moved += Math.hypot(now[0] - before[0], now[1] - before[1]);
-      if (lassoing) return act.lassoMove(...now);
+      if (lassoing) {
+        act.lassoMove(...now);
+        return;
+      }
       act.pan(to[0] - from[0], to[1] - from[1]);
       if (pointers.size === 2) {
         const after = spreadNow();

@@ -6,14 +6,23 @@ const VIRIDIS = [
   [210, 226, 27], [253, 231, 37],
 ];
 
-/** The colour at `share` (0 to 1). High values stand out from the background: bright on dark, dark on light. */
+/**
+ * The colour at `share` (0 to 1). High values stand out from the background: bright on dark, dark on light.
+ * @param {number} share
+ * @param {boolean} dark
+ * @returns {number[]}
+ */
 export function rampColour(share, dark) {
   const place = (dark ? 0.22 + 0.78 * share : 0.86 * (1 - share)) * (VIRIDIS.length - 1);
   const low = Math.min(VIRIDIS.length - 2, Math.floor(place));
   return VIRIDIS[low].map((from, k) => Math.round(from + (VIRIDIS[low + 1][k] - from) * (place - low)));
 }
 
+/** @param {number[]} colour */
 export const cssColour = ([red, green, blue]) => `rgb(${red}, ${green}, ${blue})`;
 
-/** A colour as the pixels of an image have it, without its opacity. */
+/**
+ * A colour as the pixels of an image have it, without its opacity.
+ * @param {number[]} colour
+ */
 export const packed = ([red, green, blue]) => (blue << 16) | (green << 8) | red;

@@ -54,7 +54,7 @@ const take = {
     if (boxes) drawBoxes(context, boxes, frame, pixelRatio, look, chosen !== null);
     if (marks) drawMarks(context, marks, frame, pixelRatio, look, chosen);
     const bitmap = context.canvas.transferToImageBitmap();
-    postMessage({ type: "image", id, purpose, frame, bitmap }, [bitmap]);
+    postMessage({ type: "image", id, purpose, frame, bitmap }, { transfer: [bitmap] });
   },
   pick({ id, px, py, frame, radius }) {
     const [x, y] = toPosition(frame, px, py);
@@ -62,7 +62,7 @@ const take = {
   },
   lasso({ id, polygon }) {
     const value = grid ? grid.inside(polygon, layer.hidden) : new Uint32Array(0);
-    postMessage({ type: "answer", id, value }, [value.buffer]);
+    postMessage({ type: "answer", id, value }, { transfer: [value.buffer] });
   },
 };
 

@@ -196,7 +196,10 @@ export class MapRenderer {
   }
 
   #fly(to) {
-    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return this.#move(to);
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      this.#move(to);
+      return;
+    }
     const from = this.#view;
     const start = performance.now();
     const flight = (this.#flight = () => {
@@ -266,7 +269,9 @@ export class MapRenderer {
   #ask(message) {
     const id = this.#next++;
     this.#worker.postMessage({ ...message, id });
-    return new Promise((resolve) => this.#answers.set(id, resolve));
+    return new Promise((resolve) => {
+      this.#answers.set(id, resolve);
+    });
   }
 
   /** The smallest box that holds a pixel; -1: none. */

@@ -94,6 +94,7 @@ export class Sheets {
   }
 }
 
+/** @returns {[number, number, number, number]} */
 function placed(from, to) {
   const fx = to.sx / from.sx;
   const fy = to.sy / from.sy;

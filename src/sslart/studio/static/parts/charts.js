@@ -2,6 +2,7 @@
 import { html, useId } from "../lib/ui.js";
 import { interval, number, percent } from "../lib/format.js";
 import { t } from "../lib/texts.js";
+import { ticksOf } from "../lib/ticks.js";
 
 /** A value from 0 to 1 as a bar with its 95 % interval; `label` is said before it. */
 export function IntervalBar({ value, low, high, label, target = null, colour = "var(--accent)" }) {
@@ -28,15 +29,6 @@ export function Histogram({ counts, words, height = 28 }) {
   </svg>`;
 }
 
-function ticksOf(from, to, most = 4) {
-  const rough = (to - from) / most || 1;
-  const unit = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((one) => one * unit).find((one) => one >= rough);
-  const ticks = [];
-  for (let at = Math.ceil(from / step - 1e-9) * step; at <= to + step * 1e-9; at += step) ticks.push(at);
-  return ticks;
-}
-
 /**
  * A line with a band, from [{ x, y, low, high }]. `yRange` is [low, high]; `target` a line across.
  * `words` is the text for those who do not see it; `format` writes values of y.
@@ -59,7 +51,7 @@ export function LineChart({ points, words, xLabel, yRange = null, target = null,
   const xTicks = x1 > x0 ? ticksOf(x0, x1, 5).filter((x) => !areWhole || Number.isInteger(x)) : [x0];
   return html`<svg class="chart" viewBox="0 0 ${width} ${height}" role="img" aria-label=${words}>
     <clipPath id=${clip}><rect x=${left - 4} y=${top - 4} width=${width - left - right + 8} height=${height - top - bottom + 8} /></clipPath>
-    ${ticksOf(y0, y1).map((y) => html`<g key=${`y${y}`}>
+    ${ticksOf(y0, y1, 4).map((y) => html`<g key=${`y${y}`}>
       <line x1=${left} x2=${width - right} y1=${py(y)} y2=${py(y)} class="grid" />
       <text x=${left - 6} y=${py(y) + 4} text-anchor="end">${format(y)}</text>
     </g>`)}

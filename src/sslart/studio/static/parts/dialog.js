@@ -6,7 +6,7 @@ export function Dialog({ title, onClose, children, wide = false }) {
   const box = useRef(null);
   const id = useId();
   useEffect(() => {
-    const before = document.activeElement;
+    const before = /** @type {HTMLElement | null} */ (document.activeElement);
     box.current.showModal();
     box.current.querySelector("form input, [data-first]")?.focus();
     return () => before?.isConnected && before.focus();

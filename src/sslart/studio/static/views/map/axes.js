@@ -1,6 +1,7 @@
 // From values of a feature to places on the map, 0 to 1, and back to words at the edge.
 import { measured } from "../../lib/format.js";
 import { t } from "../../lib/texts.js";
+import { ticksOf } from "../../lib/ticks.js";
 
 const STRIP = 0.09; // of the axis, for samples without a value
 const FEW = 30;
@@ -27,15 +28,6 @@ function fewValues(data) {
     if (found.size > FEW) return null;
   }
   return [...found].sort((a, b) => a - b);
-}
-
-function niceTicks(from, to, most) {
-  const rough = (to - from) / most || 1;
-  const unit = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((one) => one * unit).find((one) => one >= rough);
-  const found = [];
-  for (let at = Math.ceil(from / step) * step; at <= to; at += step) found.push(Number(at.toPrecision(12)));
-  return found;
 }
 
 const dateText = (days) => new Date(days * DAY).toISOString().slice(0, 10);
@@ -84,7 +76,7 @@ function numberAxis(feature, data, salt) {
     span: (from, to) => [(from - 0.55 * spread - low) / width, (to + 0.55 * spread - low) / width],
     ticks(from, to, most) {
       const [first, last] = [Math.max(low, low + from * width), Math.min(high, low + to * width)];
-      const values = few && few.length <= most ? few : last > first ? niceTicks(first, last, most) : [];
+      const values = few && few.length <= most ? few : last > first ? ticksOf(first, last, most) : [];
       return values.map((value) => ({ at: (value - low) / width, text: write(value) }));
     },
   };

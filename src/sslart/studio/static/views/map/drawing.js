@@ -38,8 +38,7 @@ export class Drawing {
     this.#follow(() => this.#mark());
     this.#stops.push(
       effect(() => {
-        theme.value;
-        classes.value;
+        void [theme.value, classes.value];
         const name = colour.value;
         queueMicrotask(() => this.renderer.setLook(...lookOf(name))); // the page has the colours of a new theme by then
       }),
@@ -100,7 +99,7 @@ export class Drawing {
 
   async #colour() {
     const name = colour.value;
-    [sequence.value, labelsVersion.value, classes.value];
+    void [sequence.value, labelsVersion.value, classes.value];
     if (!this.#placed.value) return null;
     const { codes, rule } = await codesOf(name);
     return () => {
@@ -112,7 +111,7 @@ export class Drawing {
 
   async #hide() {
     const wanted = filter.value;
-    if (Object.keys(wanted).length) [sequence.value, labelsVersion.value];
+    if (Object.keys(wanted).length) void [sequence.value, labelsVersion.value];
     if (!this.#placed.value) return null;
     const mask = await hiddenMask(wanted);
     return () => {
@@ -135,7 +134,7 @@ export class Drawing {
   }
 
   async #outline() {
-    [sequence.value, classes.value];
+    void [sequence.value, classes.value];
     if (!this.#placed.value) return null;
     const found = await afterLabels(() => boxesOf(...this.#names));
     return () => {
@@ -152,7 +151,7 @@ export class Drawing {
   }
 
   async #mark() {
-    [sequence.value, labelsVersion.value, classes.value];
+    void [sequence.value, labelsVersion.value, classes.value];
     const hidden = this.#hidden.value;
     if (!this.#placed.value) return null;
     const given = await values("label");

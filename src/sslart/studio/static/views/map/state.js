@@ -43,7 +43,7 @@ export const filter = computed(() => {
 });
 
 effect(() => {
-  samples.value;
+  void samples.value;
   const chosen = selection.peek();
   if (!chosen || chosen.box === null || !samples.value) return;
   boxOf(chosen.rows).then((box) => selection.peek() === chosen && (selection.value = { ...chosen, box }), fail);

@@ -2,6 +2,7 @@
 import { html } from "../../lib/ui.js";
 import { cell, measured, number } from "../../lib/format.js";
 import { t } from "../../lib/texts.js";
+import { ticksOf } from "../../lib/ticks.js";
 import { useWidth } from "../../lib/width.js";
 import { classColour, classShape } from "../../parts/class_mark.js";
 import { DivergingBar } from "./bars.js";
@@ -10,15 +11,7 @@ const [WIDEST, HEIGHT] = [860, 300];
 const EDGE = { left: 56, right: 14, top: 28, bottom: 46 };
 const LONG = 60; // characters of a name
 const DAY = 86_400_000;
-
-function ticksOf(from, to, most) {
-  const rough = (to - from) / most || 1;
-  const unit = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].map((one) => one * unit).find((one) => one >= rough);
-  const found = [];
-  for (let at = Math.ceil(from / step) * step; at <= to + 1e-9 * step; at += step) found.push(Number(at.toPrecision(12)));
-  return found;
-}
+const STEPS = [1, 2, 2.5, 5, 10];
 
 const days = (text) => Date.parse(`${text.slice(0, 10)}T00:00:00Z`) / DAY;
 const dateText = (value) => new Date(value * DAY).toISOString().slice(0, 10);
@@ -35,11 +28,11 @@ export function CurveChart({ curve, points, isDate, words, index, feature, name 
   const line = curve.map((one, at) => `${at ? "L" : "M"}${px(xOf(one)).toFixed(1)} ${py(one.y).toFixed(1)}`).join("");
   const colour = classColour(index);
   return html`<div ref=${frame}><svg class="chart dependence" width=${width} height=${HEIGHT} viewBox="0 0 ${width} ${HEIGHT}" role="img" aria-label=${words}>
-    ${ticksOf(y0, y1, 5).map((y) => html`<g key=${`y${y}`}>
+    ${ticksOf(y0, y1, 5, STEPS).map((y) => html`<g key=${`y${y}`}>
       <line class="grid" x1=${EDGE.left} x2=${width - EDGE.right} y1=${py(y)} y2=${py(y)} />
       <text x=${EDGE.left - 6} y=${py(y) + 4} text-anchor="end">${number(y)}</text></g>`)}
     <line class="zero" x1=${EDGE.left} x2=${width - EDGE.right} y1=${py(0)} y2=${py(0)} />
-    ${ticksOf(x0, x1, width / (isDate ? 130 : 80)).map((x) => html`<text key=${`x${x}`} x=${px(x)} y=${HEIGHT - EDGE.bottom + 16} text-anchor="middle">${isDate ? dateText(x) : measured(x)}</text>`)}
+    ${ticksOf(x0, x1, width / (isDate ? 130 : 80), STEPS).map((x) => html`<text key=${`x${x}`} x=${px(x)} y=${HEIGHT - EDGE.bottom + 16} text-anchor="middle">${isDate ? dateText(x) : measured(x)}</text>`)}
     <text class="axis-name" x=${(EDGE.left + width - EDGE.right) / 2} y=${HEIGHT - 8} text-anchor="middle">${cell(feature, LONG)}</text>
     <g fill=${colour} opacity="0.35">${points.map((one, at) => html`<circle key=${at} cx=${px(xOf(one))} cy=${py(one.y)} r="2.2" />`)}</g>
     <path d=${line} fill="none" stroke=${colour} stroke-width="2.5" stroke-linejoin="round" />

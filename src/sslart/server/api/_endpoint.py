@@ -1,0 +1,410 @@
+"""Endpoints: a decorator that does what all share, their dependencies, request bodies, uploads, and answers."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path as FilePath
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args
+
+from fastapi import APIRouter, Depends, Header, Path, Query, Request
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from sslart._utils.text import json_text
+from sslart.server.api._errors import STATUSES, ApiError
+from sslart.server.api._metrics import Metrics
+from sslart.server.api._middleware import Access
+from sslart.server.api._schemas import Problem
+from sslart.server.models._hosted import HostedModel
+from sslart.server.models._published import Published
+from sslart.server.models._registry import Registry
+from sslart.server.models._stored_rows import FoundRow
+from sslart.server.models._transactions import Key
+from sslart.server.studies._samples import LoadedSamples
+
+JSON = "application/json"
+BINARY = "application/octet-stream"
+LARGE = 2**17  # bytes of a body, beyond which other requests would wait
+N_THREADS = 2
+MAX_WAITING = 64  # requests for work in threads
+MAX_LONG_WAITING = 8
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+
+Result = TypeVar("Result")
+Body = TypeVar("Body", bound=BaseModel)
+Scope = Literal["read", "learn", "admin"]
+Responses = dict[int | str, dict[str, Any]]
+
+
+class Threads:
+    """Threads for work that would keep other requests waiting, with a limit on the requests that wait for them."""
+
+    def __init__(self, max_waiting: int) -> None:
+        self._pool = ThreadPoolExecutor(N_THREADS, "work")
+        self._n_waiting, self._max_waiting = 0, max_waiting
+
+    async def run(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        """Return the result of some work; refuse it where too much waits."""
+        if self._n_waiting >= self._max_waiting:
+            raise ApiError(429, "Too many requests are being worked on: send this one again.", {"retry-after": "2"})
+        self._n_waiting += 1
+        try:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._pool, copy_context().run, work, *arguments)
+        finally:
+            self._n_waiting -= 1
+
+    def close(self) -> None:
+        """Shut down the threads after their current work."""
+        self._pool.shutdown(cancel_futures=True)
+
+
+@dataclass
+class Context:
+    """Context shared by the endpoints.
+
+    Attributes
+    ----------
+    threads : Threads
+        For work of seconds, such as explanations.
+    long_threads : Threads
+        For work that may take minutes: tables, exports and backups. Shorter work does not wait for it.
+    """
+
+    registry: Registry
+    metrics: Metrics
+    access: Access
+    threads: Threads = field(default_factory=lambda: Threads(MAX_WAITING))
+    long_threads: Threads = field(default_factory=lambda: Threads(MAX_LONG_WAITING))
+
+    @property
+    def reader(self) -> Any:
+        """A connection to the store that reads."""
+        return self.registry.store.reader()
+
+    @property
+    def upload_folder(self) -> FilePath:
+        """Folder of request bodies while they are received."""
+        return self.registry.store.folder / "uploads"
+
+    def remove_old_uploads(self) -> None:
+        """Remove uploads left behind by a killed process."""
+        for path in self.upload_folder.glob("*"):
+            with suppress(OSError):
+                path.unlink()
+
+
+@dataclass
+class Study:
+    """A model that has learnt something, for endpoints that look into it."""
+
+    context: Context
+    model: HostedModel
+
+    @cached_property
+    def published(self) -> Published:
+        """The last published state of the model."""
+        found: Published = self.context.registry.published(self.model)
+        return found
+
+    @cached_property
+    def loaded(self) -> LoadedSamples:
+        """All rows of the model as samples."""
+        return self.context.registry.samples(self.model)
+
+    def labels(self) -> list[Any]:
+        """Return the label in force of each sample, None where it has none."""
+        return self.loaded.labels(self.context.reader, self.model.id)
+
+    def has_label(self) -> Any:
+        """Return for each sample whether it has a label."""
+        return self.loaded.has_label(self.context.reader, self.model.id)
+
+    def rows(self, which: Sequence[int]) -> list[FoundRow]:
+        """Return rows that the model was given, by their numbers."""
+        return self.context.registry.rows(self.model, which)
+
+
+# FastAPI runs dependencies that are not async in a thread, for each request
+async def _context_of(request: Request) -> Context:
+    found: Context = request.app.state.context
+    return found
+
+
+async def _actor(request: Request) -> str:
+    """Return the name of the token of a request."""
+    name: str = request.scope["sslart.token"].name
+    return name
+
+
+ModelName = Annotated[str, Path(pattern=NAME, description="the name of the model")]
+
+
+async def _model_of(request: Request, name: ModelName) -> HostedModel:
+    found: Context = request.app.state.context
+    return found.registry.model(name)
+
+
+async def _study_of(request: Request, name: ModelName) -> Study:
+    found: Context = request.app.state.context
+    return Study(found, found.registry.model(name))
+
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        min_length=1,
+        max_length=200,
+        pattern=r"^[\x21-\x7e]+$",
+        description="the same key and request again get the same answer, and count once",
+    ),
+]
+
+
+def _digest_begun(request: Request) -> blake2b:
+    """Return the checksum of a request as far as its path: its body is to follow."""
+    return blake2b(request.url.path.encode(), digest_size=16)
+
+
+async def _key_of(request: Request, idempotency_key: IdempotencyKey = None) -> Key | None:
+    """Return the key by which a request may be repeated."""
+    if idempotency_key is None:
+        return None
+    digest = _digest_begun(request)
+    digest.update(await request.body())
+    return Key(idempotency_key, digest.digest())
+
+
+ContextOf = Annotated[Context, Depends(_context_of)]
+ModelOf = Annotated[HostedModel, Depends(_model_of)]
+StudyOf = Annotated[Study, Depends(_study_of)]
+KeyOf = Annotated[Key | None, Depends(_key_of)]
+Actor = Annotated[str, Depends(_actor)]
+Wait = Annotated[float, Query(ge=0, le=600, description="seconds to wait for the outcome")]
+After = Annotated[int, Query(ge=0, lt=2**63, description="the last entry that is known")]
+Most = Annotated[int, Query(ge=1, le=10_000, description="how many entries at most")]
+Encoding = Annotated[
+    str | None, Query(max_length=50, description="of text, such as cp1252; it is found out if not given")
+]
+
+
+def _needs(scope: Scope) -> Callable[[Request], Any]:
+    """Return a dependency that checks the scope of the token of a request."""
+
+    async def check(request: Request) -> None:
+        token = request.scope["sslart.token"]
+        if scope not in token.scopes:
+            raise ApiError(403, f"The token {token.name!r} has not the scope {scope!r}.")
+
+    return check
+
+
+_CHECKS: dict[Scope, Any] = {scope: _needs(scope) for scope in get_args(Scope)}
+
+
+def scope_of(route: APIRoute) -> Scope | None:
+    """Return the scope that a token needs at a path; None where none is asked for."""
+    calls = [one.call for one in route.dependant.dependencies]
+    return next((scope for scope, check in _CHECKS.items() if check in calls), None)
+
+
+class ReadBody(NamedTuple):
+    """Body that a dependency reads: its model, and its optionality."""
+
+    model: type[BaseModel]
+    optional: bool
+
+
+_BODIES: dict[Any, ReadBody] = {}
+
+
+def _body_of(model: type[Body], *, optional: bool) -> Any:
+    """Return a dependency that parses the request body as JSON; an optional body may be empty."""
+
+    async def read(request: Request) -> Body:
+        content = await request.body()
+        if optional and not content:
+            return model()
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != JSON:
+            raise ApiError(
+                415, f"The body must be JSON: send the header Content-Type: {JSON}; curl does so with --json."
+            )
+        if len(content) > LARGE:
+            threads = request.app.state.context.threads  # few, since 16 MB of JSON may take a gigabyte
+            found: Body = await threads.run(model.model_validate_json, content)
+            return found
+        return model.model_validate_json(content)
+
+    _BODIES[read] = ReadBody(model, optional)
+    return Depends(read)
+
+
+def body_of(route: APIRoute) -> ReadBody | None:
+    """Return the JSON body that a route reads; None for other bodies, or none."""
+    found = (_BODIES.get(one.call) for one in route.dependant.dependencies)
+    return next((body for body in found if body is not None), None)
+
+
+def answer(values: Any, status: int = 200) -> Response:
+    """Return plain values as JSON, unchecked; every character of a text for people is visible."""
+    try:
+        if isinstance(values, dict) and values.get("text"):
+            return Response(json_text(values), status, media_type=JSON)
+        text = json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        content = text.encode()
+    except UnicodeEncodeError:  # a model from a file may have names that are no text
+        content = json.dumps(values, allow_nan=False).encode()
+    except ValueError as error:  # which would be that of a wrong request
+        raise RuntimeError("an answer is no JSON") from error
+    return Response(content, status, media_type=JSON)
+
+
+def of_kind(words: str, *kinds: str, is_text: bool = False) -> Responses:
+    """Return the OpenAPI description of an answer that is no JSON."""
+    schema = {"type": "string"} if is_text else {"type": "string", "format": "binary"}
+    return {200: {"description": words, "content": {kind: {"schema": schema} for kind in kinds}}}
+
+
+def endpoint(
+    router: APIRouter,
+    operation: str,
+    schema: type[BaseModel] | None = None,
+    *,
+    scope: Scope | None = "read",
+    status: int = 200,
+    errors: Sequence[int] = (),
+    responses: Responses | None = None,
+    long: bool = False,
+    dependencies: Sequence[Any] = (),
+    **options: Any,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make an endpoint of a function that returns plain values, or a response.
+
+    Parameters
+    ----------
+    operation : str
+        The method and the path.
+    schema : class or None
+        That of the answer; None where it is no JSON.
+    scope : {"read", "learn", "admin"} or None
+        Scope that a token needs; None where there need not be one.
+    errors : sequence of int
+        Statuses of errors that are not those of all paths.
+    long : bool
+        Whether the work may take minutes. It is done in a thread, unless the function is a coroutine function.
+    """
+    method, path = operation.split()
+    needed = [Depends(one) for one in (*([] if scope is None else [_CHECKS[scope]]), *dependencies)]
+    if schema is None and status != 204:
+        options["response_class"] = Response
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(function, eval_str=True)
+        parameters = [_with_body(one) for one in signature.parameters.values()]
+        study = next((one.name for one in parameters if one.annotation is StudyOf), None)
+        is_work = not inspect.iscoroutinefunction(function)
+
+        def work(given: dict[str, Any]) -> Response:
+            return _answered(function(**given), status, None if study is None else given[study])
+
+        async def handle(**given: Any) -> Response:
+            request = given.pop("request") if is_work else None
+            if request is None:
+                return _answered(await function(**given), status, None)
+            if study is not None:
+                _ = given[study].published  # an error of it needs no thread
+            context: Context = request.app.state.context
+            return await (context.long_threads if long else context.threads).run(work, given)
+
+        if is_work:
+            parameters.append(inspect.Parameter("request", inspect.Parameter.KEYWORD_ONLY, annotation=Request))
+        # not functools.wraps: FastAPI looks through it, and calls what is no coroutine function in threads of its own
+        handle.__name__, handle.__doc__ = function.__name__, function.__doc__
+        keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
+        handle.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
+        own = {409, *errors} if study is not None else errors
+        problems: Responses = {one: {"model": Problem, "description": STATUSES[one]} for one in own}
+        router.add_api_route(
+            path,
+            handle,
+            methods=[method],
+            response_model=schema,
+            status_code=status,
+            responses={**(responses or {}), **problems},
+            dependencies=needed,
+            **options,
+        )
+        return function
+
+    return decorate
+
+
+def _with_body(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Return a parameter whose type is the schema of a body as one that FastAPI gets from a dependency."""
+    kind = parameter.annotation
+    if not (isinstance(kind, type) and issubclass(kind, BaseModel)):
+        return parameter
+    is_optional = parameter.default is not parameter.empty
+    read = _body_of(kind, optional=is_optional)
+    return parameter.replace(annotation=Annotated[kind, read], default=parameter.empty)
+
+
+def _answered(found: Any, status: int, study: Study | None) -> Response:
+    """Return the result of an endpoint as an answer; that of a study says what it is of."""
+    if isinstance(found, Response):
+        return found
+    if found is None:
+        return Response(status_code=204)
+    of = {} if study is None else {"model": study.model.name, "sequence": study.published.sequence}
+    return answer({**of, **found}, status)
+
+
+async def applied(model: HostedModel, sequence: int, seconds: float) -> None:
+    """Wait until a record has been learnt and published, at most so long."""
+    if seconds:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.wrap_future(model.when_applied(sequence)), seconds)
+
+
+FILE_WORDS = "a table as CSV, TSV, Parquet, Arrow or Excel, or a model that sslart.save wrote"
+FILE: dict[str, Any] = {"requestBody": {"required": True, **of_kind(FILE_WORDS, BINARY)[200]}}
+
+
+async def received(context: Context, request: Request, work: Callable[[FilePath], Result]) -> tuple[Result, bytes]:
+    """Write the body of a request to a file, work on it in a thread; return the result, and the checksum."""
+    folder, digest = context.upload_folder, _digest_begun(request)
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=folder)
+        path = FilePath(name)
+    except OSError as error:
+        raise ApiError(503, f"The upload cannot be written: {error.strerror}.") from error
+    try:
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                async for part in request.stream():
+                    file.write(part)
+                    digest.update(part)
+        except TimeoutError:
+            raise
+        except OSError as error:  # also of the last bytes, which are written when the file is closed
+            raise ApiError(507, f"The upload cannot be written: {error.strerror}.") from error
+        return await context.long_threads.run(work, path), digest.digest()
+    except ValueError as error:
+        words = str(error).replace(name, "the file")
+        raise ValueError(words[:1].upper() + words[1:]) from error
+    finally:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,557 @@
+"""Endpoints of models: created, described, changed and deleted; rows and labels to learn; jobs and exports."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import cache, partial
+from math import isfinite
+from pathlib import Path as FilePath
+from typing import Annotated, Any, Literal, NamedTuple
+
+from fastapi import APIRouter, Path, Query, Request
+from pydantic import BaseModel, Field, JsonValue, TypeAdapter
+from starlette.responses import Response
+
+from sslart._mapping.model_view import view_of
+from sslart._mapping.summary import summarise
+from sslart._utils.notes import collected_notes
+from sslart.export.onnx import to_onnx
+from sslart.reporting import report
+from sslart.server.api._endpoint import (
+    BINARY,
+    FILE,
+    Actor,
+    After,
+    Context,
+    ContextOf,
+    Encoding,
+    IdempotencyKey,
+    KeyOf,
+    ModelName,
+    ModelOf,
+    Most,
+    Responses,
+    Study,
+    StudyOf,
+    Wait,
+    answer,
+    applied,
+    endpoint,
+    of_kind,
+    received,
+)
+from sslart.server.api._errors import ApiError
+from sslart.server.api._schemas import (
+    NAME,
+    Accepted,
+    CreateRequest,
+    Job,
+    Jobs,
+    LabelHistory,
+    LabelRequest,
+    LearnRequest,
+    ModelDescription,
+    Models,
+    ParametersRequest,
+    RefitRequest,
+    Row,
+    Snapshot,
+    listing,
+)
+from sslart.server.models._hosted import HostedModel
+from sslart.server.models._settings import Learning, ModelSettings, Name
+from sslart.server.models._stored_rows import MAX_DIGITS, StoredRows
+from sslart.server.models._transactions import Key, NoSuchModelError, learnt_with
+from sslart.server.store._files import remove_unused
+from sslart.server.store._journal import CANCELLED, DONE, FAILED, WAITING, JobRow, job, jobs
+from sslart.server.store._labels import history
+from sslart.server.studies._examples import ANSWER, EXAMPLES, LABEL, Example, described, example_frame
+from sslart.server.studies._exports import card_html, labels_csv, script_zip, training_history
+from sslart.server.studies._rules import rules_of
+
+ROWS_IN_REPORT = 2000
+Format = Literal["sslart", "onnx", "report", "rules_sql", "rules_python", "rules_csv", "labels_csv", "script", "card"]
+Estimator = Literal["AutoSSLART", "SSLART", "WESSLART", "FuzzyARTMAP"]
+Names = Annotated[list[Name], Field(max_length=1000)]
+JobNumber = Annotated[int, Path(ge=1, lt=2**63, description="the number of the record in the journal of the model")]
+
+_PARAMETERS = TypeAdapter(dict[str, JsonValue])
+_ENDED: Responses = {200: {"model": Job, "description": "The model is fitted."}}
+_TAKEN: Responses = {201: {"model": Accepted, "description": "The file of a model was taken."}}
+
+router = APIRouter(tags=["models"])
+learning = APIRouter(tags=["learn"])
+job_router = APIRouter(tags=["jobs"])
+
+
+def _setting(name: str, alias: str | None = None) -> Any:
+    """Return a parameter of the query that is a setting of the model."""
+    return Query(alias=alias, description=ModelSettings.model_fields[name].description)
+
+
+@endpoint(learning, "POST /v1/models/{name}/learn", Accepted, scope="learn", errors=(409,))
+async def learn(
+    context: ContextOf, actor: Actor, model: ModelOf, body: LearnRequest, key: KeyOf, wait: Wait = 0
+) -> Any:
+    """Learn rows, with or without labels. The answer confirms the durable write; learning follows soon after."""
+    written = await context.registry.learn(model, body.rows, body.labels, body.ids, actor, key)
+    await applied(model, written.answer["sequence"], wait)
+    return {"model": model.name, **written.answer}
+
+
+@endpoint(learning, "POST /v1/models/{name}/labels", Accepted, scope="learn", errors=(409,))
+async def label_rows(
+    context: ContextOf, actor: Actor, model: ModelOf, body: LabelRequest, key: KeyOf, wait: Wait = 0
+) -> Any:
+    """Label rows that were sent before. A row that has another label gets the new one with the next fit.
+
+    With `wait`, the answer comes when the labels are learnt. A fit to more than 20,000 rows, which new labels may lead
+    to, goes on after that: ask for its job.
+    """
+    given = [(one.row, one.label) for one in body.labels]
+    written = await context.registry.label(model, given, body.by or actor, key, together=body.together)
+    number = await context.registry.refit_by_labels(model, written, actor) if body.refit else None
+    await applied(model, learnt_with(model.n_rows, written, number), wait)
+    return {"model": model.name, **written.answer, **({} if number is None else {"job": number})}
+
+
+@endpoint(learning, "GET /v1/models/{name}/labels", LabelHistory)
+def label_history(
+    context: ContextOf,
+    model: ModelOf,
+    row: Annotated[int | None, Query(ge=0, lt=2**63, description="of one row only, by its number")] = None,
+    after: After = 0,
+    most: Most = 100,
+) -> Any:
+    """Return the history of labels and who gave them, the oldest first."""
+    return {"model": model.name, "labels": history(context.reader, model.id, row, after, most)}
+
+
+@endpoint(learning, "GET /v1/models/{name}/rows/{row:path}", Row)
+def find_row(
+    context: ContextOf,
+    model: ModelOf,
+    row: Annotated[
+        str, Path(min_length=1, max_length=200, description="its id, or its number where no row has such an id")
+    ],
+    by_number: Annotated[
+        bool, Query(description="whether digits are its number also where a row has such an id")
+    ] = False,
+) -> Any:
+    """Return a stored row by its number or id: its cells, its label, and its prediction."""
+    which = int(row) if by_number and row.isdecimal() and len(row) < MAX_DIGITS else row
+    (found,) = context.registry.rows(model, [which])
+    shown = {name: getattr(found, name) for name in ("row", "cells", "label", "decision")}
+    return {"model": model.name, **shown}
+
+
+@endpoint(router, "GET /v1/models", Models)
+async def list_models(context: ContextOf) -> Any:
+    """Return all models."""
+    return {"models": [_brief(one) for one in context.registry.models()]}
+
+
+@endpoint(router, "POST /v1/models", Accepted, scope="learn", status=201, errors=(409,))
+async def create_model(context: ContextOf, actor: Actor, body: CreateRequest) -> Any:
+    """Create a model that has learnt nothing; its columns are those of the first rows that it learns."""
+    hosted = await context.registry.create(body.name, body.settings, actor)
+    return {"model": hosted.name, "sequence": hosted.accepted, "rows": []}
+
+
+@endpoint(
+    router,
+    "PUT /v1/models/{name}",
+    Job,
+    scope="learn",
+    status=202,
+    responses={**_ENDED, **_TAKEN},
+    errors=(409, 501, 507),
+    openapi_extra=FILE,
+)
+async def create_model_from_file(
+    context: ContextOf,
+    actor: Actor,
+    request: Request,
+    name: ModelName,
+    label: Annotated[Name | None, _setting("label")] = None,
+    id_column: Annotated[Name | None, _setting("id", "id")] = None,
+    group: Annotated[Name | None, _setting("group")] = None,
+    ignore: Annotated[Names, _setting("ignore")] = [],  # noqa: B006
+    category: Annotated[Names, _setting("category")] = [],  # noqa: B006
+    use: Annotated[Names, _setting("use")] = [],  # noqa: B006
+    estimator: Annotated[Estimator, _setting("estimator")] = "AutoSSLART",
+    learn: Annotated[Learning, _setting("learn")] = Learning.familiar,
+    parameters: Annotated[
+        str, Query(max_length=10_000, description='of the estimator, as JSON, such as {"vigilance": 0.8}')
+    ] = "{}",
+    encoding: Encoding = None,
+    wait: Wait = 0,
+) -> Any:
+    """Create a model from a table, which it is fitted to, or from the file of a model.
+
+    The answer is the job that fits it; with `wait`, when it has ended.
+    """
+    settings = ModelSettings(
+        estimator=estimator,
+        parameters=_PARAMETERS.validate_json(parameters),
+        label=label,
+        id=id_column,
+        group=group,
+        ignore=ignore,
+        category=category,
+        use=use,
+        learn=learn,
+    )
+    settings.new_estimator()
+    registry = context.registry
+    before = next((one for one in registry.models() if one.name == name), None)
+    if before is not None:
+        registry.check_empty(before)
+    async with _uploaded(context, request, encoding, settings.named_columns) as (upload, is_model, _):
+        if before is not None:  # it has learnt nothing, such as after a table that could not be learnt
+            await registry.delete(before, actor, only_empty=True)
+        hosted = await registry.create(name, settings, actor)
+        written = await registry.add_upload(hosted, upload, is_model, actor)
+    sequence = written.answer["sequence"]
+    await applied(hosted, sequence, wait or (60 if is_model else 0))
+    if is_model:
+        return answer({"model": name, "sequence": sequence, "rows": []}, 201)
+    return _job_answer(context, hosted, sequence)
+
+
+@endpoint(
+    router,
+    "POST /v1/models/{name}/table",
+    Job,
+    scope="learn",
+    status=202,
+    responses=_ENDED,
+    errors=(409, 501, 507),
+    openapi_extra=FILE,
+)
+async def add_table(
+    context: ContextOf,
+    actor: Actor,
+    request: Request,
+    model: ModelOf,
+    idempotency_key: IdempotencyKey = None,
+    encoding: Encoding = None,
+    wait: Wait = 0,
+) -> Any:
+    """Add the rows of a table to those of a model, and fit it anew to all of them."""
+    context.registry.check_learns(model)
+    context.registry.check_has_its_rows(model)
+    async with _uploaded(context, request, encoding, ()) as (upload, is_model, digest):
+        if is_model:
+            raise ApiError(409, "A model file makes a new model: send it to a new name with PUT.")
+        key = None if idempotency_key is None else Key(idempotency_key, digest)
+        written = await context.registry.add_upload(model, upload, False, actor, key)
+    await applied(model, written.answer["sequence"], wait)
+    return _job_answer(context, model, written.answer["sequence"])
+
+
+@asynccontextmanager
+async def _uploaded(
+    context: Context, request: Request, encoding: str | None, named: Sequence[str]
+) -> AsyncIterator[tuple[int, bool, bytes]]:
+    """Read the body of a request into the store: its number, whether it is the file of a model, and its checksum."""
+    work = partial(context.registry.upload, encoding=encoding, named=named)
+    (upload, is_model), digest = await received(context, request, work)
+    try:
+        yield upload, is_model, digest
+    except BaseException:
+        context.registry.store.submit_own(lambda connection: remove_unused(connection, upload))
+        raise
+
+
+@endpoint(router, "POST /v1/models/{name}/refit", Job, scope="learn", status=202, responses=_ENDED, errors=(409,))
+async def refit(
+    context: ContextOf,
+    actor: Actor,
+    model: ModelOf,
+    key: KeyOf,
+    body: RefitRequest = RefitRequest(),  # noqa: B008
+    wait: Wait = 0,
+) -> Any:
+    """Fit a model anew to all rows it was given, with the labels in force and with other settings where given."""
+    changes = body.settings.model_dump(mode="json", exclude_unset=True)
+    written = await context.registry.refit(model, changes, actor, key)
+    await applied(model, written.answer["sequence"], wait)
+    return _job_answer(context, model, written.answer["sequence"])
+
+
+@endpoint(router, "GET /v1/models/{name}", ModelDescription, response_model_exclude_unset=True)
+def describe_model(model: ModelOf) -> Any:
+    """Return the description of a model: its kind, the data it has learnt, and its quality on left-out labels."""
+    published = model.published
+    found = {
+        **_brief(model),
+        "created": model.created,
+        "settings": model.settings.model_dump(mode="json"),
+        "backlog": model.backlog,
+        "rejected": model.n_rejected,
+    }
+    if published is None:
+        return found
+    fitted = published.model
+    found |= {
+        "features": published.reader.names,
+        "boxes": int(fitted.n_nodes_),
+        "drifts": len(fitted.drift_),
+        "parameters": {name: value for name, value in fitted.get_params().items() if _is_plain(value)},
+        "summary": None,
+    }
+    if published.classes:
+        summary = summarise(view_of(fitted))
+        found["summary"] = {
+            "text": str(summary),
+            "labels": {str(one.label): int(one.n_labels) for one in summary.classes},
+            "accuracy": None if summary.accuracy is None else dict(vars(summary.accuracy)),
+        }
+    return found
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and isfinite(value))
+
+
+def _brief(model: HostedModel) -> dict[str, Any]:
+    """Return the most important of a model."""
+    published = model.published
+    return {
+        "name": model.name,
+        "state": model.state,
+        "problem": model.problem,
+        "sequence": model.accepted,
+        "learnt_through": model.applied,
+        "rows": model.n_rows,
+        "classes": [] if published is None else published.classes,
+    }
+
+
+@endpoint(router, "PATCH /v1/models/{name}", Accepted, scope="learn")
+async def change_parameters(context: ContextOf, actor: Actor, model: ModelOf, body: ParametersRequest) -> Any:
+    """Change parameters that need no fit, such as abstain_below."""
+    written = await context.registry.set_parameters(model, body.parameters, actor)
+    await applied(model, written.answer["sequence"], context.registry.limits.timeout / 2)
+    return {**written.answer, "rows": []}
+
+
+@endpoint(router, "DELETE /v1/models/{name}", scope="admin", status=204)
+async def delete_model(context: ContextOf, actor: Actor, model: ModelOf) -> None:
+    """Delete a model with all its rows, labels and snapshots."""
+    await context.registry.delete(model, actor)
+    context.metrics.forget(model.name)
+
+
+@endpoint(router, "GET /v1/models/{name}/state", Snapshot)
+def model_state(study: StudyOf) -> Any:
+    """Return the digest of the current model: equal digests mean models equal in every bit."""
+    return {"digest": study.published.digest}
+
+
+@endpoint(router, "POST /v1/models/{name}/snapshot", Snapshot, scope="learn", errors=(409,))
+async def snapshot(context: ContextOf, actor: Actor, model: ModelOf) -> Any:
+    """Store a snapshot of the current model, so that a restart continues from it."""
+    context.registry.published(model)
+    published = await asyncio.wrap_future(model.want_snapshot())
+    assert published is not None
+    digest = await context.threads.run(lambda: published.digest)
+    await context.registry.note_in_audit(actor, "snapshot", model.name, {"sequence": published.sequence})
+    return {"model": model.name, "sequence": published.sequence, "digest": digest}
+
+
+def _described_job(model: HostedModel, row: JobRow) -> dict[str, Any]:
+    """Return a job in words and numbers."""
+    busy = model.busy_with
+    is_running = row.state == WAITING and busy is not None and busy["sequence"] == row.sequence
+    return {
+        "id": f"{model.name}/{row.sequence}",
+        "model": model.name,
+        "sequence": row.sequence,
+        "state": "running" if is_running else row.state,
+        "created": row.created,
+        "ended": row.ended,
+        "progress": busy if is_running else None,
+        "outcome": row.outcome,
+    }
+
+
+def _found_job(context: Context, model: HostedModel, sequence: int) -> JobRow:
+    row = job(context.reader, model.id, sequence)
+    if row is None:
+        raise ApiError(404, f"There is no job {model.name}/{sequence}.")
+    return row
+
+
+def _job_answer(context: Context, model: HostedModel, sequence: int) -> Response:
+    """Return a job: 202 while it has not ended, 422 where it has failed, 409 where it was cancelled."""
+    row = _found_job(context, model, sequence)
+    found = _described_job(model, row)
+    if row.state == FAILED:
+        assert row.outcome is not None
+        return answer({**found, "error": row.outcome["error"]}, 422)
+    if row.state == CANCELLED:
+        return answer({**found, "error": "The job was cancelled before it had ended: the model is as it was."}, 409)
+    return answer(found, 200 if row.state == DONE else 202)
+
+
+@endpoint(job_router, "GET /v1/jobs", Jobs)
+async def list_jobs(
+    context: ContextOf, most: Annotated[int, Query(ge=1, le=1000, description="how many jobs at most")] = 100
+) -> Any:
+    """Return the newest jobs, the newest first."""
+    by_number = {model.id: model for model in context.registry.models()}
+    rows = jobs(context.reader, most)
+    return {"jobs": [_described_job(by_number[row.model], row) for row in rows if row.model in by_number]}
+
+
+@endpoint(job_router, "GET /v1/models/{name}/jobs/{sequence}", Job)
+async def find_job(context: ContextOf, model: ModelOf, sequence: JobNumber) -> Any:
+    """Return a job with its progress or outcome."""
+    return _described_job(model, _found_job(context, model, sequence))
+
+
+@endpoint(job_router, "DELETE /v1/models/{name}/jobs/{sequence}", Job, scope="learn", errors=(409,))
+async def cancel_job(context: ContextOf, actor: Actor, model: ModelOf, sequence: JobNumber) -> Any:
+    """Cancel a job that has not ended: the model stays as it was."""
+    _found_job(context, model, sequence)
+    if not await context.registry.cancel(model, sequence, actor):
+        raise ApiError(409, f"The job {model.name}/{sequence} has ended before.")
+    return _described_job(model, _found_job(context, model, sequence))
+
+
+class _Exporter(NamedTuple):
+    """An export format: function of the content, media type, and file extension."""
+
+    content: Callable[[Study], bytes]
+    kind: str
+    ending: str
+
+
+def _as_onnx(study: Study) -> bytes:
+    study.published.check_has_label()
+    content: bytes = to_onnx(study.published.model).SerializeToString()
+    return content
+
+
+def _as_report(study: Study) -> bytes:
+    """Return a report on rows that the model was given."""
+    published = study.published
+    published.check_has_label()
+    samples, labels = _rows_learnt(study).samples_for(published, ROWS_IN_REPORT)
+    with tempfile.TemporaryDirectory() as folder:
+        path = FilePath(folder) / "report.html"
+        title = f"Report on the model {study.model.name}"
+        report(published.model, samples, labels, path, title=title, held_out=False)
+        return path.read_bytes()
+
+
+def _rows_learnt(study: Study) -> StoredRows:
+    settings, before = study.published.settings, study.published.sequence + 1
+    return study.context.registry.stored_rows(study.model, settings, before)
+
+
+def _rules(study: Study) -> Any:
+    return rules_of(study.context.registry, study.model, study.published)
+
+
+def _as_sql(study: Study) -> bytes:
+    with collected_notes() as notes:
+        text = _rules(study).to_sql()
+    return "".join([*(f"-- {note}\n" for note in notes), text, "\n"]).encode()
+
+
+def _labels(study: Study) -> bytes:
+    return labels_csv(study.context.registry.stored_rows(study.model, study.published.settings)).encode()
+
+
+def _script(study: Study) -> bytes:
+    lessons = training_history(study.context.reader, study.model.id, study.published)
+    return script_zip(study.model.name, study.published, lessons)
+
+
+def _card(study: Study) -> bytes:
+    return card_html(study.model.name, _rows_learnt(study), study.published, _rules(study)).encode()
+
+
+_ZIP = "application/zip"
+_HTML, _CSV, _TEXT = (f"text/{kind}; charset=utf-8" for kind in ("html", "csv", "plain"))
+_EXPORTERS: dict[Format, _Exporter] = {
+    "sslart": _Exporter(lambda study: study.published.content(), BINARY, ".sslart"),
+    "onnx": _Exporter(_as_onnx, BINARY, ".onnx"),
+    "report": _Exporter(_as_report, _HTML, ".html"),
+    "rules_sql": _Exporter(_as_sql, _TEXT, ".sql"),
+    "rules_python": _Exporter(lambda study: str(_rules(study).to_python()).encode(), _TEXT, ".py"),
+    "rules_csv": _Exporter(lambda study: str(_rules(study).to_csv()).encode(), _CSV, "_rules.csv"),
+    "labels_csv": _Exporter(_labels, _CSV, "_labels.csv"),
+    "script": _Exporter(_script, _ZIP, "_rebuild.zip"),
+    "card": _Exporter(_card, _HTML, "_card.html"),
+}
+_EXPORTED = of_kind("The file.", BINARY, "text/html", "text/plain", "text/csv", _ZIP)
+
+
+@endpoint(router, "GET /v1/models/{name}/export", responses=_EXPORTED, errors=(501,), long=True)
+def export(study: StudyOf, format: Annotated[Format, Query(description="of the file")] = "sslart") -> Response:
+    """Return the model as a file: for sslart.load, for ONNX runtimes, or as an HTML page to read.
+
+    Or what it knows: its rules, its labels, a script that makes the same model again, or a model card.
+    """
+    exporter = _EXPORTERS[format]
+    headers = {"content-disposition": f'attachment; filename="{study.model.name}{exporter.ending}"'}
+    return Response(exporter.content(study), 200, headers, exporter.kind)
+
+
+class ExampleTable(BaseModel):
+    """A table for a first try."""
+
+    name: str
+    title: str
+    text: str
+    rows: int
+    columns: int
+    label: str
+    classes: int
+
+
+ExampleList = listing("ExampleList", "Tables for a first try.", BaseModel, examples=list[ExampleTable])
+
+
+@cache
+def _examples() -> list[dict[str, Any]]:
+    return [described(one) for one in EXAMPLES.values()]
+
+
+@endpoint(router, "GET /v1/examples", ExampleList)
+def list_examples() -> Any:
+    """Return the tables for a first try."""
+    return {"examples": _examples()}
+
+
+@endpoint(router, "POST /v1/examples/{example}", Job, scope="learn", status=202, errors=(409,))
+async def use_example(
+    context: ContextOf,
+    actor: Actor,
+    example: Annotated[str, Path(max_length=100, description="its name")],
+    name: Annotated[str | None, Query(alias="as", pattern=NAME, description="the name of the model")] = None,
+    wait: Wait = 0,
+) -> Any:
+    """Create a model of a table for a first try: few of its rows have a label."""
+    if example not in EXAMPLES:
+        raise NoSuchModelError(f"There is no example {example!r}: there are {', '.join(EXAMPLES)}.")
+    upload, is_model = await context.long_threads.run(_stored, context, EXAMPLES[example])
+    settings = ModelSettings(label=LABEL, ignore=[ANSWER])
+    hosted = await context.registry.create(name or example, settings, actor)
+    written = await context.registry.add_upload(hosted, upload, is_model, actor)
+    await applied(hosted, written.answer["sequence"], wait)
+    return _job_answer(context, hosted, written.answer["sequence"])
+
+
+def _stored(context: Context, example: Example) -> tuple[int, bool]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = FilePath(folder) / "table.csv"
+        example_frame(example).to_csv(path, index=False)
+        return context.registry.upload(path)

@@ -1,1 +1,0 @@
-"""Endpoints of the HTTP API, one file per purpose."""

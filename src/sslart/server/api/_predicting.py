@@ -1,0 +1,176 @@
+"""Endpoints of predictions and their explanations: decisions, reasons, counterfactuals, rules, importances, drift."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from sslart.server.api._endpoint import Actor, Context, ContextOf, KeyOf, ModelOf, StudyOf, answer, endpoint
+from sslart.server.api._schemas import (
+    Contributions,
+    CounterfactualRequest,
+    Counterfactuals,
+    DecideRequest,
+    Decisions,
+    Drifts,
+    Explanations,
+    Importances,
+    PredictRequest,
+    RowsRequest,
+    Rules,
+)
+from sslart.server.models._published import Published, as_class
+from sslart.server.models._registry import FEW_ROWS
+from sslart.server.studies._rules import rules_of
+
+MAX_EXPLAINED = 1000  # rows
+
+router = APIRouter(tags=["predict"])
+explaining = APIRouter(tags=["explain"])
+
+
+@endpoint(router, "POST /v1/models/{name}/predict", Decisions, errors=(409,))
+async def predict(context: ContextOf, model: ModelOf, body: PredictRequest) -> Response:
+    """Predict rows; nothing is kept of them."""
+    context.registry.check_rows(body.rows)
+    published = context.registry.published(model)
+    explanations = await _explained(context, published, body.rows) if body.explain else None
+
+    def work() -> Response:
+        published.check_has_label()
+        found = published.predict_table(published.reader.table(body.rows), body.abstain_below)
+        context.metrics.count(model.name, found.abstained, found.is_novel)
+        return _decisions(model.name, published.sequence, published.plain(found), None, explanations)
+
+    return await _soon(context, body.rows, work)
+
+
+@endpoint(router, "POST /v1/models/{name}/decide", Decisions, scope="learn", errors=(409,))
+async def decide(context: ContextOf, actor: Actor, model: ModelOf, body: DecideRequest, key: KeyOf) -> Response:
+    """Predict rows and keep them: they can be labelled later, and familiar ones are learnt without a label.
+
+    When the answer comes, the rows are on the disk.
+    """
+    published = context.registry.published(model)
+    # before anything is written, since it may fail
+    explanations = await _explained(context, published, body.rows) if body.explain else None
+    written = await context.registry.decide(model, body.rows, body.ids, body.learn, actor, key)
+    found = written.answer
+    if not written.is_again:
+        flags = ([one[name] for one in found["decisions"]] for name in ("abstained", "novel"))
+        context.metrics.count(model.name, *flags)
+
+    def work() -> Response:
+        return _decisions(model.name, found["sequence"], found["decisions"], found["rows"], explanations)
+
+    return await _soon(context, body.rows, work)
+
+
+async def _soon(context: Context, rows: list[Any], work: Callable[[], Response]) -> Response:
+    """Return the answer that some work makes: of few rows at once, of many by a thread."""
+    return work() if len(rows) <= FEW_ROWS else await context.threads.run(work)
+
+
+def _decisions(
+    model: str,
+    sequence: int,
+    predictions: list[dict[str, Any]],
+    rows: list[int] | None,
+    explanations: list[dict[str, Any]] | None,
+) -> Response:
+    """Return predictions as an answer, with the number of each row and its explanation where there is one."""
+    found = []
+    for place, one in enumerate(predictions):
+        row = {} if rows is None else {"row": rows[place]}
+        explanation = {} if explanations is None else {"explanation": explanations[place]}
+        found.append({**row, **one, **explanation})
+    return answer({"model": model, "sequence": sequence, "predictions": found})
+
+
+def _check_explained(rows: list[dict[str, Any]]) -> None:
+    """Raise a ValueError where more rows shall be explained than can be in the time of a request."""
+    if len(rows) > MAX_EXPLAINED:
+        raise ValueError(f"There are {len(rows)} rows, and {MAX_EXPLAINED} can be explained at a time: send fewer.")
+
+
+async def _explained(context: Context, published: Published, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    _check_explained(rows)
+    return await context.threads.run(_explanations, published, rows)
+
+
+def _explanations(published: Published, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the explanations of predictions, with their text."""
+    published.check_has_label()
+    found = published.model.explain(published.reader.samples(rows))
+    return [{"text": str(one), **one.to_dict()} for one in found]
+
+
+@endpoint(explaining, "POST /v1/models/{name}/explain", Explanations)
+def explain(study: StudyOf, body: RowsRequest) -> dict[str, Any]:
+    """Explain predictions: feature contributions, similar boxes, and a counterfactual for each."""
+    _check_explained(body.rows)
+    return {"explanations": _explanations(study.published, body.rows)}
+
+
+@endpoint(explaining, "POST /v1/models/{name}/contributions", Contributions)
+def contributions(study: StudyOf, body: RowsRequest) -> dict[str, Any]:
+    """Return feature contributions to the class scores: exact Shapley values with evidence mapping."""
+    _check_explained(body.rows)
+    published = study.published
+    published.check_has_label()
+    found = published.model.contributions(published.reader.samples(body.rows))
+    return {
+        "features": list(found.feature_names),
+        "classes": published.classes,
+        **{name: getattr(found, name).tolist() for name in ("base", "values", "graph", "scores")},
+    }
+
+
+@endpoint(explaining, "POST /v1/models/{name}/counterfactual", Counterfactuals)
+def counterfactual(study: StudyOf, body: CounterfactualRequest) -> dict[str, Any]:
+    """Return several diverse counterfactuals of a row, each with a different prediction."""
+    published = study.published
+    published.check_has_label()
+    names = published.reader.names
+    categories = {names[place] for place in published.view.members[0].encoder.categorical}
+    ranges = {name: values if name in categories else tuple(values) for name, values in body.ranges.items()}
+    found = published.model.counterfactual(
+        published.reader.samples([body.row]),
+        as_class(body.target, published.view.classes),
+        fixed=body.fixed,
+        ranges=ranges or None,
+        n=body.n,
+        plausible=body.plausible,
+    )
+    return {"text": str(found), **found.to_dict()}
+
+
+@endpoint(explaining, "GET /v1/models/{name}/rules", Rules, long=True)
+def rules(
+    study: StudyOf,
+    max_rules: Annotated[int, Query(ge=1, le=200, description="how many rules at most")] = 12,
+    max_conditions: Annotated[int, Query(ge=1, le=20, description="conditions in a rule, at most")] = 4,
+) -> dict[str, Any]:
+    """Return few, short rules that agree with the predictions for the rows that the model was given.
+
+    Of a model from a file they are for samples drawn at random within its boxes; `from_boxes` says so.
+    """
+    found = rules_of(study.context.registry, study.model, study.published, max_rules, max_conditions)
+    return {"text": found.to_text(), **found.to_dict()}
+
+
+@endpoint(explaining, "GET /v1/models/{name}/importance", Importances)
+def importance(study: StudyOf) -> dict[str, Any]:
+    """Return the importance of each feature, and its direction."""
+    study.published.check_has_label()
+    found = study.published.model.feature_importances()
+    return {"text": str(found), **found.to_dict()}
+
+
+@endpoint(explaining, "GET /v1/models/{name}/drift", Drifts)
+def drift(study: StudyOf) -> dict[str, Any]:
+    """Return the drifts that were found in the stream since the last fit."""
+    return {"drifts": [one.to_dict("row") for one in study.published.model.drift_]}

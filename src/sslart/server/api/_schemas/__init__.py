@@ -1,1 +1,0 @@
-"""Schemas of requests and responses, published at /openapi.json."""
