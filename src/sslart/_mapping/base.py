@@ -33,10 +33,7 @@ class Segment(NamedTuple):
 
 
 class Mapping:
-    """A mapping from the boxes of one network to classes. Immutable: every call that learns returns a new one.
-
-    What is defined here is right for a mapping that keeps nothing of its own.
-    """
+    """A mapping from the boxes of one network to classes; by default one that stores nothing. Immutable."""
 
     uses_evidence: bool = False  # whether every prediction sums over all boxes; else the best labelled box decides
     one_to_one: bool = False  # whether match tracking restricts each box to one class
@@ -119,7 +116,7 @@ class Mapping:
     def to_state(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any] | None:
         """Return the state to save in addition to that of the network, or None.
 
-        `samples`: with the samples that are kept; `promises`: with what predictions that keep a promise need.
+        `samples`: with the samples that are kept; `promises`: with leave-one-out predictions, on which guarantees rest.
         """
         return None
 

@@ -32,8 +32,8 @@ def conformal_p_values(scores: FloatArray, left_out: FloatArray, weights: FloatA
 
     (1 + sum of the weights of the left-out scores that are at least as high) / (1 + sum of all weights)
 
-    `scores`: nonconformity of new samples: the higher, the stranger; `left_out`: the same of left-out labels;
-    `weights`: they sum to one for each group of samples that belong together.
+    Scores are nonconformities of new samples and of left-out labels: the higher, the stranger. Weights sum to one for
+    each group of labels that belong together.
 
     Examples
     --------
@@ -59,10 +59,7 @@ def class_sets(
     """Return prediction sets as masks: classes with a p-value above 1 - coverage, and the best class.
 
     The nonconformity of a class is one minus its probability (least ambiguous sets: Sadinle, Lei and Wasserman 2019).
-
-    `proba` (n_samples, n_classes): probabilities of new samples; `left_out` (n_labels, n_classes): probabilities of
-    left-out labels; `truth`, `weights`: class index and weight of each label; `per_class`: whether a class is compared
-    with the labels of that class alone.
+    Per class, each class is compared with the labels of that class alone.
     """
     own = 1.0 - left_out[np.arange(len(truth)), truth]
     if per_class:
@@ -104,10 +101,7 @@ class ErrorCurve:
         return self.error[order][new], self.answered[places[new]]
 
     def least_confidence(self, level: float) -> float:
-        """Return from which confidence on samples are answered, so that the error is at most the level.
-
-        0 where all left-out predictions can be answered, `NEVER` where no confidence is high enough.
-        """
+        """Return the lowest confidence to answer at a level of error: 0 to answer always, `NEVER` for never."""
         place = self.place(level)
         if place is None:
             return NEVER
@@ -118,9 +112,7 @@ def error_curve(confidence: FloatArray, wrong: BoolArray, weights: FloatArray) -
     """Return the guaranteed error and the number of answered labels for each confidence threshold.
 
     The error is (1 + wrong) / (1 + answered), both summed over the left-out predictions of at least that confidence:
-    the new sample counts as if it were answered, and wrong.
-
-    `weights`: they sum to one for each group of samples that belong together.
+    the new sample counts as if it were answered, and wrong. Weights are those of `conformal_p_values`.
 
     Examples
     --------

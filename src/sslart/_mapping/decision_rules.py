@@ -46,11 +46,10 @@ def cost_matrix(
 ) -> FloatArray | None:
     """Return `decision_costs` as a matrix, true × predicted in the order of the classes; None where there are none.
 
-    `owner`: name of the estimator, for errors; `given` (n_classes, n_classes): in a dict, wrong predictions that it
-    does not name cost 1, and right ones 0. With "balanced", the wrong predictions of all samples of a class cost the
-    same in sum for every class. Each class counts one label more than it has: of few labels, the share of a rare class
-    is not known well, and probabilities are careful; `classes`: sorted; `counts`: returns how many labelled samples of
-    each class were learnt. None: one of each, where costs are only checked.
+    In a dict, wrong predictions that it does not name cost 1, and right ones 0. With "balanced", the wrong predictions
+    of all samples of a class cost the same in sum for every class. Each class counts one label more than it has: of few
+    labels, the share of a rare class is not known well, and probabilities are careful. `counts` returns the number of
+    labels of each class; None where costs are only checked: one of each.
     """
     check_costs(owner, given)
     if given is None:
@@ -167,10 +166,9 @@ def error_levels(owner: str, given: Any, classes: NDArray[Any]) -> ErrorLevels |
     for name, level in given.items():
         plain = plain_value(name)
         if (type(plain), plain) not in place:
-            listed = list_text([repr(label) for label in classes.tolist()], SHOWN_CLASSES)
             raise ValueError(
                 f"max_error of {owner} names the class {name!r}, which the model does not have. Its classes are "
-                f"{listed}."
+                f"{_listed(classes)}."
             )
         by_class.append((place[type(plain), plain], float(level)))
     return ErrorLevels(None, tuple(by_class))

@@ -63,9 +63,8 @@ class VotingRecord:
     ) -> VotingRecord:
         """Return the record after further samples of a stream.
 
-        `right` (n_members, n_samples): which samples each member predicted rightly; None: they are not counted;
-        `table`: which may know further classes; `fading`: how samples count less as they age; None: they do not;
-        `n_before`: how many samples the boxes had learnt before.
+        `right` (n_members, n_samples) marks correct predictions, None if they are not counted; `table` may know further
+        classes; `n_before` samples had been learnt before.
         """
         now = self + VotingRecord.none(len(self.successes), table)
         if fading is None:
@@ -135,10 +134,8 @@ class Ballot:
 def vote_on_labels(votes: IntArray, nodes: IntArray, class_weights: FloatArray, quorum: int = 1) -> Ballot:
     """Count votes, each with the weight of its member for the class.
 
-    Where every vote cast has weight zero, each counts one: there is nothing else to decide by.
-
-    `votes`, `nodes` (n_members, n_samples); `class_weights` (n_members, n_classes); `quorum`: how many members must
-    vote.
+    Where every vote cast has weight zero, each counts one: there is nothing else to decide by. `votes` and `nodes` have
+    the shape (n_members, n_samples), `class_weights` (n_members, n_classes).
     """
     voted = votes[:, :, None] == np.arange(class_weights.shape[1])
     weighted = _added(own * weights for own, weights in zip(voted, class_weights, strict=True))
@@ -151,11 +148,7 @@ def vote_on_labels(votes: IntArray, nodes: IntArray, class_weights: FloatArray, 
 
 
 def vote_on_evidence(votes: IntArray, probas: FloatArray, class_weights: FloatArray, quorum: int = 1) -> Ballot:
-    """Add up the weighted probabilities of the members that vote.
-
-    `votes` (n_members, n_samples); `probas` (n_members, n_samples, n_classes); `class_weights` (n_members, n_classes);
-    `quorum`: how many members must vote.
-    """
+    """Add up the probabilities (n_members, n_samples, n_classes) of the members that vote, with their weights."""
     abstained = votes == UNLABELLED
     shares = np.where(abstained[:, :, None], 0.0, probas) * class_weights[:, None]
     scores = _added(shares)

@@ -23,10 +23,7 @@ VARIANCE_FACTOR = 2.0  # of left-out shares, against those of independent sample
 
 @dataclass(frozen=True, eq=False)
 class LooPredictions(CachesValues):
-    """Leave-one-out predictions of the labelled samples that a model stores.
-
-    Labels of one group are left out together, copies of a sample are one group.
-    """
+    """Leave-one-out predictions of the labelled samples that a model stores; a group is left out together."""
 
     proba: FloatArray  # (n_labels, n_classes): probabilities
     truth: IntArray  # class index of each label
@@ -79,10 +76,7 @@ class LooPredictions(CachesValues):
         return self.share(self.right)
 
     def share(self, hits: BoolArray, among: BoolArray | None = None) -> Estimate:
-        """Return the share of labels that are hits, among all or some, with an interval for new samples.
-
-        The labels of a group count one together, and the variance is that of `accuracy`.
-        """
+        """Return the share of labels that are hits, among all or some, with an interval as that of `accuracy`."""
         weights = self.weights if among is None else np.where(among, self.weights, 0.0)
         n = round(float(weights.sum()), 6)
         if not n:
@@ -95,8 +89,8 @@ class LooPredictions(CachesValues):
 def left_out_by_vote(found: Sequence[LooPredictions], tables: Sequence[Table], *, weighted: bool) -> LooPredictions:
     """Return the leave-one-out predictions of an ensemble, for labels left out in every member.
 
-    `found`: of each member; `tables`: the labelled samples that each member keeps; `weighted`: whether members weigh
-    each class by their success with it: that of the other labels.
+    `tables` are the labelled samples of the members. Where votes are weighted, a member's weight for a class is its
+    success with it, by the other labels.
     """
     keys = [_keys(one, numbers) for one, numbers in zip(found, identities(tables), strict=True)]
     places = [{key: place for place, key in enumerate(own)} for own in keys]

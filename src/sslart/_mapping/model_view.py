@@ -136,11 +136,9 @@ class MemberView:
     def rank(
         self, coded: FloatArray, *, depth: int = 1, labelled_only: bool = False, labels: IntArray | None = None
     ) -> tuple[IntArray, FloatArray]:
-        """Return the boxes of highest choice for coded samples, best first, and their match.
+        """Return the `depth` boxes of highest choice for coded samples, best first, and their match; -1 for no more.
 
-        `coded` (n_samples, n_coded_features); `depth`: how many boxes to return per sample; -1 fills up where there are
-        no more; `labelled_only`: whether only boxes with a label take part; `labels`: takes the place of the labels of
-        the boxes: -1 for none.
+        `labels` takes the place of the labels of the boxes, -1 for none; then only boxes with a label take part.
         """
         only = labelled_only or labels is not None
         return self.network.rank_coded(
@@ -180,10 +178,7 @@ class MemberView:
         return self.class_table.with_unseen(self.mapping.scoring.scores(coded, self.n_jobs), fill=-np.inf)
 
     def clear_winner(self, coded: FloatArray) -> int | None:
-        """Return the class index of the highest score of one sample; None where another score is as high but for less.
-
-        It is the most probable class, at less cost than the probabilities.
-        """
+        """Return the most probable class of one sample by its scores alone; None where two scores are about as high."""
         return clear_winner(self.scores(coded))
 
     def evidence_proba(self, coded: FloatArray) -> FloatArray:
@@ -324,10 +319,7 @@ class PredictionBatch:
         return indices
 
     def decided(self, depth: int) -> IntArray:
-        """Return the class index by which the model decides: with costs, that of the lowest expected cost.
-
-        -1 where it abstains for want of a labelled box.
-        """
+        """Return the class index of the lowest expected cost; -1 for want of a labelled box."""
         indices = self.indices(depth)
         if self.view.decision_costs is None:
             return indices

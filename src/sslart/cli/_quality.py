@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from sslart._mapping.evidence.duplicate_groups import LabelGroups, found_groups
+from sslart._mapping.evidence.design import LabelGroups, found_groups
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._mapping.summary import ONE_CLASS, ONE_EACH, ModelSummary, summarise, together_of
 from sslart._utils.arrays import IntArray

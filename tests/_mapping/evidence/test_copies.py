@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from sslart import AutoSSLART
-from sslart._mapping.evidence.duplicate_groups import LabelGroups
+from sslart._mapping.evidence.design import LabelGroups
 from sslart._mapping.model_view import view_of
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine, make_blobs
 
-from sslart._mapping.evidence.duplicate_groups import near_copies
+from sslart._mapping.evidence.design import near_copies
 
 ORDINARY = [load_iris, load_wine, load_breast_cancer, load_diabetes, load_digits]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sslart._mapping.evidence.duplicate_groups import LabelGroups
+from sslart._mapping.evidence.design import LabelGroups
 from sslart._mapping.evidence.graph import MIN_BOXES, N_NEIGHBOURS, LabelPropagation, ReadBoxes, similarity
 
 EXACT = 1e-9

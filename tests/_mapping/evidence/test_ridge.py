@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.kernel_ridge import KernelRidge
 
 from sslart._mapping.evidence.basis import DualRidge
-from sslart._mapping.evidence.duplicate_groups import LabelGroups
+from sslart._mapping.evidence.design import LabelGroups
 
 EXACT = 1e-8
 

@@ -16,13 +16,12 @@ import numpy as np
 import scipy.sparse
 
 from sslart._art.algebra import Cholesky, gram_matrix, multiply
-from sslart._mapping.evidence.duplicate_groups import LabelGroups
 from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING, BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.validation import check_number, require, saved_array
 
 if TYPE_CHECKING:
-    from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
+    from sslart._mapping.evidence.design import DesignMatrices, LabelGroups, LabelledSet
 
 MAX_COEFFICIENT = 1e30  # in a file: sums of many are numbers in single precision too
 MARGIN = 1e-6  # by which rounding may lead out of the unit cube
@@ -197,9 +196,8 @@ class Fit:
 class DualRidge:
     """The regression on one Gram matrix, which is used up.
 
-    `gram` (n_labels, n_labels); `targets` (n_labels, n_classes); `weights`: how much each sample counts in the sum of
-    squared errors; None: one each; `groups` (n_groups, size): samples that are left out together, an array for each
-    size above one.
+    `weights` of the samples in the sum of squared errors are one each by default; `groups` of samples are left out
+    together, with an array of shape (n_groups, size) for each size above one.
     """
 
     def __init__(
@@ -315,9 +313,8 @@ def _without(
 class PrimalRidge:
     """The weights that minimise |Φw − Y|² + λ Σ penalty · w², for a mixture of bases and one λ.
 
-    Memory grows with labels × functions and functions × classes, but never with labels × classes.
-
-    `rows`: the labels to learn from; None: all.
+    Memory grows with labels × functions and functions × classes, but never with labels × classes. It learns from the
+    labels in `rows`, all by default.
     """
 
     def __init__(

@@ -26,8 +26,7 @@ from sslart._mapping.evidence.basis import (
     saved_rank_weight,
 )
 from sslart._mapping.evidence.boxes import BoxFamily, RelevantFamily, SubspaceFamily
-from sslart._mapping.evidence.design import DesignMatrices, feature_means
-from sslart._mapping.evidence.duplicate_groups import LabelGroups
+from sslart._mapping.evidence.design import DesignMatrices, LabelGroups, feature_means
 from sslart._mapping.evidence.graph import CarriedFamily, SpreadFamily
 from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING, N_BLOCKS, BasisSpec, FixedSettings, Mixture
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, keys_of_numbers

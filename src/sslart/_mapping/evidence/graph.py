@@ -26,8 +26,7 @@ from sslart._mapping.evidence.basis import (
     saved_places,
     saved_rank_weight,
 )
-from sslart._mapping.evidence.design import DesignMatrices
-from sslart._mapping.evidence.duplicate_groups import LabelGroups
+from sslart._mapping.evidence.design import DesignMatrices, LabelGroups
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.cache import CachesValues
@@ -79,8 +78,8 @@ class ReadBoxes(NamedTuple):
 class LabelPropagation:
     """Labels propagated over the graph, and the share of each class that every box then holds.
 
-    `S` (n_boxes, n_boxes); `reach`: a in [0, 1): how far labels are propagated, (I − aS)⁻¹; `boxes`: the box that each
-    label starts from; `targets` (n_labels, n_classes): indicators of the classes, times the weights of the labels.
+    They start from `boxes`, and reach others by (I − aS)⁻¹ with the reach a in [0, 1). Targets are indicators of the
+    classes, times the weights of the labels.
     """
 
     def __init__(self, S: FloatArray, reach: float, boxes: IntArray, targets: FloatArray) -> None:

@@ -95,10 +95,7 @@ def _in_proportion(rows: IntArray, classes: IntArray) -> IntArray:
 
 
 def _random_order(labelled: LabelledSet) -> IntArray:
-    """Return the labels in an order that follows from their samples, so that it is that of all members of an ensemble.
-
-    Without keys of the samples, it is a random order.
-    """
+    """Return the labels in the order of their keys, which is the same in all members of an ensemble; else at random."""
     if labelled.keys is None:
         return np.random.RandomState(labelled.seed).permutation(len(labelled.classes))
     return np.argsort(labelled.keys, kind="stable")
@@ -132,10 +129,7 @@ class MixtureLimits(NamedTuple):
 
 
 def learn_many_classes(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -> Solution:
-    """Learn from many labels of many classes.
-
-    Labels that had no part in the choice of the mixtures are left out to measure how good it is.
-    """
+    """Learn from many labels of many classes; labels without part in the choice are left out to measure accuracy."""
     n_boxes = min(max(MAX_BOXES, labelled.boxes.n_wanted), max(MAX_BOXES, MAX_ACTIVATIONS // len(labelled.classes)))
     design = DesignMatrices(replace(labelled, boxes=labelled.boxes.first(n_boxes)))
     best = MixtureLimits.of(labelled).best(mixtures)

@@ -168,9 +168,9 @@ class EvidenceMapping(CachesValues, Mapping):
         return self.known.predicted
 
     def _predicted(self, codes: IntArray, known: IntArray) -> IntArray | None:
-        """Return as which classes the last samples with a label were predicted before they were learnt, by code.
+        """Return the predictions for the last samples from before they were learnt, as codes; None without updates.
 
-        -1 where a sample has no label, or is the first one of its class; None where nothing could be predicted.
+        -1 where a sample has no label, or is the first one of its class.
         """
         updates = self.updates
         if updates is None:
@@ -486,11 +486,7 @@ class EvidenceMapping(CachesValues, Mapping):
         return replace(self, reservoir=reservoir, chosen=self.solution, recent=recent, known=known)
 
     def to_state(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any]:
-        """Return the state to save: plain values and arrays.
-
-        `samples`: whether labelled samples are part of it; `promises`: whether predictions depend on what the other
-        labels alone predict for each label, which then is part of it.
-        """
+        """Return the state to save: plain values and arrays."""
         if not samples and self.without_samples() is not self:
             return self.without_samples().to_state()
         is_absent, updates = isinstance(self.reservoir, AbsentLabels), self.updates

@@ -13,8 +13,7 @@ from sslart._art.backend import backend
 from sslart._data.labels import ClassTable
 from sslart._mapping.evidence.basis import MAX_COEFFICIENT, Term, TermShape, saved_coefficients, saved_places
 from sslart._mapping.evidence.boxes import BoxTerm
-from sslart._mapping.evidence.design import LabelledSet, RankScaler
-from sslart._mapping.evidence.duplicate_groups import LabelGroups
+from sslart._mapping.evidence.design import LabelGroups, LabelledSet, RankScaler
 from sslart._mapping.evidence.families import (
     LinearTerm,
     SplineTerm,
@@ -111,10 +110,7 @@ class Readout:
     def contributions(
         self, coded: FloatArray, columns: IntArray, n_columns: int, n_jobs: int | None = None
     ) -> ScoreParts:
-        """Divide the scores among the columns that the coded features encode.
-
-        `coded` (n_samples, n_features); `columns`: the column that each feature encodes.
-        """
+        """Divide the scores among columns, given the column that each coded feature encodes."""
         n_classes = len(self.bias)
         by_column, of_graph = np.empty((len(coded), n_columns, n_classes)), np.empty((len(coded) + 1, n_classes))
         threads = n_threads(n_jobs, CONTRIBUTION_COST * coded.size * max(len(self.nodes), 1) * max(len(self.terms), 1))

@@ -69,8 +69,6 @@ class LooFits:
 
     Every prediction for a left-out label is made without it: in closed form where the basis functions follow from the
     samples alone, by folds where they depend on labels.
-
-    `design`: those of the set; None: made of it.
     """
 
     def __init__(self, labelled: LabelledSet, design: DesignMatrices | None = None) -> None:
@@ -471,10 +469,7 @@ def _head_start(specs: Specs) -> float:
 
 
 def _chosen(tried: list[Mixture], shares: FloatArray, scores: FloatArray, able: MixtureLimits | None) -> FloatArray:
-    """Return the weight of each candidate by its score, 0 for those that do not matter; they sum to one.
-
-    `shares`: of groups of functions in the candidates. `able`: which can be learnt, None for all.
-    """
+    """Return the weight of each candidate by its score, 0 for those that do not matter; they sum to one."""
     weights = np.exp(-(scores - scores.min()) / TEMPERATURE)
     kept = np.argsort(-weights, kind="stable")[:MAX_MIXTURES]
     kept = kept[weights[kept] >= MIN_WEIGHT * weights[kept[0]]]
@@ -500,10 +495,7 @@ def _learnt(trial: LooFits, nodes: IntArray, mixtures: Sequence[Mixture]) -> Sol
 
 
 def _without_minor(shares: FloatArray, weights: FloatArray, kept: IntArray) -> IntArray:
-    """Return the candidates without those that use groups of functions of small total weight.
-
-    `shares`: of each group of functions (column) in each candidate (row).
-    """
+    """Return the candidates without those that use groups of functions of small total weight."""
     by_group = (weights[kept, None] * shares[kept]).sum(axis=0)
     order = np.argsort(by_group, kind="stable")
     order = order[by_group[order] > 0]

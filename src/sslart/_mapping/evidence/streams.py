@@ -77,10 +77,7 @@ def choosing_rows(
     That is where a class comes for the first time, where labels are 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256,
     ..., and where samples are three times as many as at the choice before. With a half-life, samples are no further
     apart than a part of it, or 4,000. Labels are no further apart than half of those that are kept.
-
-    `codes`: class codes in the order of their first labels, -1 where unlabelled; `n_classes`, `n_labels`, `n_samples`:
-    how many there have been before; `n_chosen`: how many samples there had been at the last choice; `half_life`: in
-    samples; infinite where nothing is forgotten; `max_labels`: how many labels are kept.
+    `n_classes`, `n_labels` and `n_samples` have been there before, `n_chosen` samples at the last choice.
     """
     labels_apart = max(max_labels // 2, 1)
     samples_apart = np.inf if half_life == np.inf else max(round(GAP * half_life), MIN_GAP)
@@ -110,10 +107,7 @@ def _next_number(last: int, longest: float) -> int:
 
 
 def _is_choice(numbers: IntArray, longest: int) -> BoolArray:
-    """Return a mask of numbers at which settings are chosen: from 2 on 2ᵏ, and of few labels 3 · 2ᵏ.
-
-    `longest`: the largest distance between two.
-    """
+    """Return a mask of numbers at which settings are chosen: 2ᵏ, of few labels 3 · 2ᵏ, and each `longest` numbers."""
     is_power, is_triple = ((n > 0) & (n & (n - 1) == 0) for n in (numbers, numbers // 3))
     grown = is_power | ((numbers <= FEW) & (numbers % 3 == 0) & is_triple)
     return np.asarray(np.where(numbers < 2 * longest, (numbers > 1) & grown, numbers % longest == 0))
@@ -285,9 +279,8 @@ class Updates(CachesValues):
     ) -> Updates:
         """Return the state just after a choice of settings.
 
-        `own`: the half-life with which the weights of the readout have been found: it corrects nothing yet; `values`
-        (n_labels, n_functions): the functions at the labels kept, with the scores that the other labels alone give;
-        `targets` (n_labels, n_classes); `ages`: how many samples ago each label came.
+        The half-life `own`, by which the readout has been found, corrects nothing yet. `values` (n_labels, n_functions)
+        are the functions at the labels kept, with leave-one-out scores; `ages` are counted in samples.
         """
         half_lives = competition.half_lives[: len(competition.half_lives) // N_PARTS]
         decayed = weights * 2.0 ** (-ages / half_lives[:, None])
@@ -318,11 +311,7 @@ class Updates(CachesValues):
         return self.basis.weighted(coded, scores, self.shared_weights)
 
     def after(self, values: FloatArray, targets: IntArray, weights: FloatArray, times: IntArray) -> Updates:
-        """Return the state after further labels, one after another.
-
-        `values` (n_labels, n_functions): the functions at their samples; `targets`, `weights`, `times`: their classes,
-        what they count, and the numbers of their samples.
-        """
+        """Return the state after further labels, one after another, given the functions at their samples."""
         basis, before = self.basis, self.competition
         half_lives = before.half_lives[: len(before.half_lives) // N_PARTS]
         competition = Competition(before.half_lives, before.losses.copy(), before.errors.copy())
@@ -466,10 +455,7 @@ class StreamState:
         )
 
     def used(self, labels: LabelReservoir) -> IntArray | None:
-        """Return the stored labels used by the regression: recent enough ones, in a stream a fair sample of them.
-
-        None: all of them.
-        """
+        """Return the stored labels that the regression uses: recent ones, in a stream a fair sample; None for all."""
         used = None
         if np.isfinite(self.half_life):
             used = np.flatnonzero(self.shares_of(labels.times()) >= MIN_SHARE)

@@ -7,9 +7,9 @@ import inspect
 import json
 import os
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -173,7 +173,7 @@ IdempotencyKey = Annotated[
 ]
 
 
-def digest_begun(request: Request) -> blake2b:
+def _digest_begun(request: Request) -> blake2b:
     """Return the checksum of a request as far as its path: its body is to follow."""
     return blake2b(request.url.path.encode(), digest_size=16)
 
@@ -182,7 +182,7 @@ async def _key_of(request: Request, idempotency_key: IdempotencyKey = None) -> K
     """Return the key by which a request may be repeated."""
     if idempotency_key is None:
         return None
-    digest = digest_begun(request)
+    digest = _digest_begun(request)
     digest.update(await request.body())
     return Key(idempotency_key, digest.digest())
 
@@ -336,7 +336,7 @@ def endpoint(
         keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
         handle.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
         own = {409, *errors} if study is not None else errors
-        problems = {one: {"model": Problem, "description": STATUSES[one]} for one in own}
+        problems: Responses = {one: {"model": Problem, "description": STATUSES[one]} for one in own}
         router.add_api_route(
             path,
             handle,
@@ -383,10 +383,9 @@ FILE_WORDS = "a table as CSV, TSV, Parquet, Arrow or Excel, or a model that ssla
 FILE: dict[str, Any] = {"requestBody": {"required": True, **of_kind(FILE_WORDS, BINARY)[200]}}
 
 
-@asynccontextmanager
-async def received(context: Context, request: Request, digest: blake2b) -> AsyncIterator[FilePath]:
-    """Write the body of a request to a file, which is removed at the end, and add it to a checksum."""
-    folder = context.upload_folder
+async def received(context: Context, request: Request, work: Callable[[FilePath], Result]) -> tuple[Result, bytes]:
+    """Write the body of a request to a file, work on it in a thread; return the result, and the checksum."""
+    folder, digest = context.upload_folder, _digest_begun(request)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=folder)
@@ -403,16 +402,9 @@ async def received(context: Context, request: Request, digest: blake2b) -> Async
             raise
         except OSError as error:  # also of the last bytes, which are written when the file is closed
             raise ApiError(507, f"The upload cannot be written: {error.strerror}.") from error
-        yield path
+        return await context.long_threads.run(work, path), digest.digest()
+    except ValueError as error:
+        words = str(error).replace(name, "the file")
+        raise ValueError(words[:1].upper() + words[1:]) from error
     finally:
         path.unlink(missing_ok=True)
-
-
-@contextmanager
-def called_the_file(path: FilePath) -> Iterator[None]:
-    """Let errors call a file that was received "the file"."""
-    try:
-        yield
-    except ValueError as error:
-        words = str(error).replace(str(path), "the file")
-        raise ValueError(words[:1].upper() + words[1:]) from error
