@@ -170,7 +170,7 @@ def section(names: Sequence[str] = TABLES) -> str:
     slowest = max(found, key=lambda one: one.milliseconds)
     return (
         f"## Counterfactuals\n\n`AutoSSLART` with one label in {ONE_LABEL_IN}, `counterfactual` for {N_ROWS} rows of "
-        f"{len(found)} tables. The first counterfactual changes {mean:.2f} features in the mean (limit: {MOST_CHANGES}); a "
+        f"{len(found)} tables. The first changes {mean:.2f} features in the mean (limit: {MOST_CHANGES}); a "
         f"call for one row takes at most {slowest.milliseconds:.0f} ms in the mean, on {slowest.table} (limit: "
         f"{MOST_MILLISECONDS:.0f}). *Held*: where two features are fixed. *Needed*: of the features changed, those "
         "without which the prediction is another; a feature that follows from others changes with them, needed or not. "
