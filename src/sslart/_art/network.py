@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from sslart._art.backend import backend, encode, row_factors
-from sslart._art.boxes import BoxDraft, BoxSet, runs
+from sslart._art.boxes import BoxDraft, NetworkBoxes, runs
 from sslart._art.learning import NO_FITS, Fading, Fits, LearningParams, LearnResult, as_flags, both, pieces, renamed
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
@@ -45,9 +45,9 @@ class Coded(NamedTuple):
 class Network:
     """An encoder and the boxes learnt in it. Immutable: learning makes another one."""
 
-    def __init__(self, encoder: Encoder, nodes: BoxSet | None = None) -> None:
+    def __init__(self, encoder: Encoder, nodes: NetworkBoxes | None = None) -> None:
         self.encoder = encoder
-        self.nodes = BoxSet.none(len(encoder.features), len(encoder.constant)) if nodes is None else nodes
+        self.nodes = NetworkBoxes.none(len(encoder.features), len(encoder.constant)) if nodes is None else nodes
         self._made = Cache()
 
     def get_or_compute(self, key: Any, make: Callable[[], Made]) -> Made:
@@ -197,7 +197,7 @@ class Network:
             return None
         after, box, predicted, gap, key, fit = learnt
         is_new = target == UNLABELLED and after.n_boxes > boxes.n_boxes
-        network = Network(encoder, BoxSet(after, nodes.n_nodes_stage1 + is_new, n_learnt, nodes.vigilance))
+        network = Network(encoder, NetworkBoxes(after, nodes.n_nodes_stage1 + is_new, n_learnt, nodes.vigilance))
         return RowLearnt(network, box, predicted, gap, key, fit)
 
     def empty(self, coded: FloatArray) -> BoolArray:
@@ -334,16 +334,10 @@ class Network:
         draft.recode(self.encoder, encoder)
         return Network(encoder, draft.published())
 
-    def boxes_in_units_of(self, boxes: IntArray) -> FloatArray:
-        """Return the corners of some boxes in the user's units side by side; NaN where no sample has reached a side."""
+    def boxes_in_units(self, boxes: IntArray | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return the corners of some boxes in the user's units; NaN on sides that no sample has reached."""
         weights, n_features = self.nodes.weights_of(boxes), self.nodes.n_features
         lower, upper = weights[:, :n_features], 1.0 - weights[:, n_features:]
-        sides = [np.where(lower <= upper, self.encoder.decode(side), np.nan) for side in (lower, upper)]
-        return np.hstack(sides)
-
-    def boxes_in_units(self) -> tuple[FloatArray, FloatArray]:
-        """Return the corners of the boxes in the user's units; NaN on a side that no sample has reached yet."""
-        lower, upper = self.nodes.boxes()
         reached = lower <= upper
         return (
             np.where(reached, self.encoder.decode(lower), np.nan),
@@ -358,7 +352,7 @@ class Network:
     def from_state(cls, state: dict[str, Any], n_columns: int) -> Network:
         """Return the network of a saved state, after checking that it can be one."""
         encoder = Encoder.from_state(state, n_columns)
-        nodes = BoxSet.from_state(state["nodes"])
+        nodes = NetworkBoxes.from_state(state["nodes"])
         if nodes.n_features != len(encoder.features) or nodes.n_constant != len(encoder.constant):
             raise ValueError("the encoder of the model does not fit its boxes")
         lower, upper = nodes.boxes()

@@ -63,10 +63,10 @@ from sslart.server.api._schemas import (
 )
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._settings import Learning, ModelSettings, Name
-from sslart.server.models._stored_rows import MAX_DIGITS, RowsBefore, sample_of
+from sslart.server.models._stored_rows import MAX_DIGITS, StoredRows
 from sslart.server.models._transactions import Key, NoSuchModelError, learnt_with
 from sslart.server.store._files import remove_unused
-from sslart.server.store._journal import CANCELLED, DONE, FAILED, LAST, WAITING, JobRow, job, jobs
+from sslart.server.store._journal import CANCELLED, DONE, FAILED, WAITING, JobRow, job, jobs
 from sslart.server.store._labels import history
 from sslart.server.studies._examples import ANSWER, EXAMPLES, LABEL, Example, described, example_frame
 from sslart.server.studies._exports import card_html, labels_csv, script_zip, training_history
@@ -442,7 +442,7 @@ def _as_report(study: Study) -> bytes:
     """Return a report on rows that the model was given."""
     published = study.published
     published.check_has_label()
-    samples, labels = sample_of(study.context.reader, _before(study), published, ROWS_IN_REPORT)
+    samples, labels = _rows_learnt(study).samples_for(published, ROWS_IN_REPORT)
     with tempfile.TemporaryDirectory() as folder:
         path = FilePath(folder) / "report.html"
         title = f"Report on the model {study.model.name}"
@@ -450,8 +450,9 @@ def _as_report(study: Study) -> bytes:
         return path.read_bytes()
 
 
-def _before(study: Study) -> RowsBefore:
-    return RowsBefore(study.model.id, study.published.sequence + 1, study.model.n_rows)
+def _rows_learnt(study: Study) -> StoredRows:
+    settings, before = study.published.settings, study.published.sequence + 1
+    return study.context.registry.stored_rows(study.model, settings, before)
 
 
 def _rules(study: Study) -> Any:
@@ -465,8 +466,7 @@ def _as_sql(study: Study) -> bytes:
 
 
 def _labels(study: Study) -> bytes:
-    before, limits = RowsBefore(study.model.id, LAST, study.model.n_rows), study.context.registry.limits
-    return labels_csv(study.context.reader, before, study.published, limits.keep_rows).encode()
+    return labels_csv(study.context.registry.stored_rows(study.model, study.published.settings)).encode()
 
 
 def _script(study: Study) -> bytes:
@@ -475,8 +475,7 @@ def _script(study: Study) -> bytes:
 
 
 def _card(study: Study) -> bytes:
-    reader, keep_rows = study.context.reader, study.context.registry.limits.keep_rows
-    return card_html(study.model.name, reader, _before(study), study.published, keep_rows, _rules(study)).encode()
+    return card_html(study.model.name, _rows_learnt(study), study.published, _rules(study)).encode()
 
 
 _ZIP = "application/zip"

@@ -32,9 +32,9 @@ from sslart.server.api._endpoint import (
 from sslart.server.api._samples import RowNumber, ShareWithInterval
 from sslart.server.api._schemas import Cell, Cells, Closed, Drift, GivenLabel, Label, Number, OfModel, listing
 from sslart.server.models._settings import Name
-from sslart.server.models._stored_rows import RowsBefore, rows_in, within_limits
+from sslart.server.models._stored_rows import rows_in, within_limits
 from sslart.server.models._transactions import ConflictError, Key
-from sslart.server.store._journal import LAST, last_fit, n_rows_before
+from sslart.server.store._journal import last_fit, n_rows_before
 from sslart.server.studies._boxes import nearest_boxes
 from sslart.server.studies._boxes import similar as similar_to
 from sslart.server.studies._columns import columns_of
@@ -43,7 +43,6 @@ from sslart.server.studies._rules import dependence as dependence_of
 from sslart.server.studies._search import condition_of, covered, suggested
 from sslart.server.studies._trust import NOT_FOUND, UNKNOWN, group_quality, kept_samples, places_of
 from sslart.server.studies._trust import trust as trust_of
-from sslart.server.studies._what_if_labels import Fits
 from sslart.server.studies._what_if_labels import trial as trial_of
 
 MAX_COVERED = 100
@@ -453,11 +452,8 @@ router = APIRouter(tags=["studies"])
 @endpoint(router, "GET /v1/models/{name}/columns", Columns, long=True)
 def columns(context: ContextOf, model: ModelOf) -> dict[str, Any]:
     """Return the interpretation of each column of the rows, even during a fit or after a failed one."""
-    before, keep_rows = RowsBefore(model.id, LAST, model.n_rows), context.registry.limits.keep_rows
-    return {
-        "model": model.name,
-        **columns_of(context.reader, before, model.settings, keep_rows, model.published),
-    }
+    stored = context.registry.stored_rows(model, model.settings)
+    return {"model": model.name, **columns_of(stored, model.published)}
 
 
 @endpoint(router, "GET /v1/models/{name}/trust", Trust, long=True)
@@ -557,11 +553,10 @@ async def trial(study: StudyOf, body: TrialRequest, wait: Wait = 0) -> Any:
         labels = registry.classes(model, [one.label for one in body.labels])
         rows = registry.rows(model, [one.row for one in body.labels])
         changed = {row.row: label for row, label in zip(rows, labels, strict=True) if label != row.label}
-        before = RowsBefore(model.id, LAST, model.n_rows)
-        fits = Fits(context.reader, before, published.settings, registry.limits.keep_rows)
+        stored = registry.stored_rows(model, published.settings)
         is_fitted = published.sequence == model.accepted == last_fit(context.reader, model.id, published.sequence)
         with stopped_by(flag):
-            found = trial_of(fits, published, study.loaded, changed, is_fitted=is_fitted, together=body.together)
+            found = trial_of(stored, published, study.loaded, changed, is_fitted=is_fitted, together=body.together)
         return {"model": model.name, "sequence": published.sequence, **found}
 
     try:
