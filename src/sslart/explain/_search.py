@@ -268,20 +268,21 @@ class Search:
 
     def _pairs(self, rows: IntArray, alone: Alone, *, want_all: bool) -> Found:
         """Return changes of two features that gain most alone: each at its best, else nearer or beyond."""
-        n = min(MANY_PAIRED if want_all else PAIRED, self.n_columns)
+        many = want_all or self.plausible  # of few rows; what gains most may well lead away from the data
+        n = min(MANY_PAIRED if many else PAIRED, self.n_columns)
         if n < 2 or not rows.size:
             return Found.joined([], self.n_columns)
         one, other = np.array(list(combinations(range(n), 2))).T
         leading = np.argsort(-alone.gains, axis=1, kind="stable")[:, :n]
         together = np.take_along_axis(alone.gains, leading, axis=1)
         expected = (alone.start[:, None] + together[:, one] + together[:, other]).reshape(len(rows), -1)
-        chosen = np.argsort(-expected, axis=1, kind="stable")[:, : len(one) if want_all else PAIRS]
+        chosen = np.argsort(-expected, axis=1, kind="stable")[:, : len(one) if many else PAIRS]
         pair, index = chosen // alone.n_classes, chosen % alone.n_classes
         each = np.arange(len(rows))[:, None]
         columns = leading[each, one[pair], index], leading[each, other[pair], index]
         options = [alone.best[each, column, index] for column in columns]
         found = self._of_two(rows, columns, [both[:, :, :1] for both in options])
-        if want_all:
+        if many:
             coarse = effects_of(self.view, self.options).table(self.n_columns)
             columns = columns[0][:, :MANY_WIDE], columns[1][:, :MANY_WIDE]
             every = [
@@ -294,7 +295,7 @@ class Search:
                 self._around(rows[at], column, both[at, :WIDE]) for column, both in zip(columns, options, strict=True)
             ]
             found = Found.joined([found, self._of_two(rows[at], columns, wide)], self.n_columns)
-        return self._reduced(self._some(found, MANY_PAIRED if want_all else REDUCED))
+        return self._reduced(self._some(found, MANY_PAIRED if many else REDUCED))
 
     def _around(self, rows: IntArray, columns: IntArray, best: IntArray) -> IntArray:
         """Return options of columns: the best in each direction, one half-way to the first, and the farthest."""
