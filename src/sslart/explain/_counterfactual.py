@@ -409,7 +409,7 @@ class _Choice:
             sum(part * sizes[column] for column, part in shared.items()) / max(sum(sizes.values()), 1e-12)
             for sizes in (self.sizes[one], self.sizes[other])
         ]
-        return max(features, *sizes)
+        return float(max(features, *sizes))
 
     def counterfactuals(self, chosen: list[int]) -> tuple[Counterfactual, ...]:
         """Return candidates as data, each with what the model predicts for it."""

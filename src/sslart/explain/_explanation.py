@@ -411,7 +411,7 @@ class _Explainer:
     def _boxes(self) -> BoxFindings:
         """Return the findings in the boxes; in an ensemble, one member is shown for each sample."""
         shown = np.zeros(len(self.table), dtype=np.int64) if self.ballot is None else self._shown_members(self.ballot)
-        findings, familiarity = [], self.view.score_samples(self.table)
+        familiarity, findings = self.view.score_samples(self.table), list[MemberFindings]()
         member_of, row_in = np.empty((2, len(self.table)), dtype=np.int64)
         for number in np.unique(shown).tolist():
             rows = np.flatnonzero(shown == number)

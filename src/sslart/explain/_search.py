@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sslart._art.boxes import NO_LIMIT
 from sslart._art.geometry import box_norms, choice_and_match, gaps
@@ -80,12 +81,17 @@ class Search:
         self.movable = space.movable if movable is None else movable
         self.n_columns = len(space.columns)
 
-    def predict(self, rows: IntArray, candidates: IntArray) -> tuple[BoolArray, FloatArray]:
-        """Return a mask of candidates that reach a wanted class, and the margin of each such class over the others."""
+    def predict(self, rows: IntArray, candidates: IntArray, *, by_box: bool = False) -> tuple[BoolArray, FloatArray]:
+        """Return a mask of candidates that reach a wanted class, and the margin of each such class over the others.
+
+        Where one box decides, margins are those of its choice, if `by_box`, or else 0.
+        """
         n_rows = max(BLOCK // self.n_columns, 1)
         if len(rows) > n_rows:
             blocks = [slice(start, start + n_rows) for start in range(0, len(rows), n_rows)]
-            reached, margins = zip(*(self.predict(rows[at], candidates[at]) for at in blocks), strict=True)
+            reached, margins = zip(
+                *(self.predict(rows[at], candidates[at], by_box=by_box) for at in blocks), strict=True
+            )
             return np.concatenate(reached), np.concatenate(margins)
         table, valid = self.space.table_of(rows, candidates)
         batch, wanted = PredictionBatch(self.view, table), self.wanted[rows]
@@ -95,8 +101,8 @@ class Search:
         if self.plausible and reached.any():
             at = np.flatnonzero(reached)
             reached[at] = self.view.score_samples(table[at]) >= self.view.novelty_threshold
-        if scores is None:
-            scores = self._box_scores(batch.coded[0], wanted)
+        if scores is None:  # one box decides: two more searches
+            scores = self._box_scores(batch.coded[0], wanted) if by_box else np.zeros(wanted.shape)
         others = np.where(wanted, -np.inf, scores).max(axis=1, keepdims=True)
         return reached, np.where(wanted, scores - np.where(np.isfinite(others), others, 0.0), NEVER)
 
@@ -138,9 +144,9 @@ class Search:
         """Return changes of some rows: of single features, else of pairs, of more, or into near boxes."""
         if not rows.size:
             return Found.joined([], self.n_columns)
-        singles, alone = self._singles(rows)
+        singles, alone = self._singles(rows, by_box=want_all)
         found, without = [singles], np.setdiff1d(rows, singles.rows)
-        paired = rows if want_all else without
+        paired = rows if want_all else without[: 0 if self.view.uses_one_box else None]  # one box: ways into boxes do
         found.append(self._pairs(paired, alone.of(np.searchsorted(rows, paired)), want_all=want_all))
         open_ = np.setdiff1d(without, found[-1].rows)
         if self.view.uses_evidence:
@@ -152,13 +158,13 @@ class Search:
 
     # single features
 
-    def _singles(self, rows: IntArray) -> tuple[Found, Alone]:
+    def _singles(self, rows: IntArray, *, by_box: bool) -> tuple[Found, Alone]:
         """Return changes of one feature, and what each feature gains alone."""
-        _, start = self.predict(rows, np.full((len(rows), self.n_columns), STAY))
+        _, start = self.predict(rows, np.full((len(rows), self.n_columns), STAY), by_box=by_box)
         probed, columns, options, expected = self._probes(rows, start)
         candidates = np.full((len(probed), self.n_columns), STAY)
         candidates[np.arange(len(probed)), columns] = options
-        reached, margins = self.predict(rows[probed], candidates)
+        reached, margins = self.predict(rows[probed], candidates, by_box=by_box)
         gains = margins - start[probed] + 1e-3 * expected[:, None]
         alone = Alone.none(start, self.n_columns)
         above = self.space.above[rows[probed], columns]
@@ -191,7 +197,9 @@ class Search:
         places = np.repeat(np.arange(len(rows)), which.shape[1])
         kept = (expected > NEVER).ravel()
         which = which.ravel()[kept]
-        parts = [(places[kept], effects.columns[which], effects.options[which], expected.ravel()[kept])]
+        parts: list[tuple[NDArray[Any], ...]] = [
+            (places[kept], effects.columns[which], effects.options[which], expected.ravel()[kept])
+        ]
         for column in {one.bases[0] for one in self.options.relations if not one.is_exact}:  # dates
             near = np.arange(1, DAYS + 1)
             options = np.hstack(
@@ -201,7 +209,8 @@ class Search:
             places, which = np.nonzero(usable)
             parts.append((places, np.full(len(places), column), options[usable], np.zeros(len(places))))
         found = [np.concatenate(part) for part in zip(*parts, strict=True)]
-        return found[0], found[1], found[2], found[3]
+        places, columns, options, gains = found
+        return places, columns, options, gains
 
     def _own_options(self, rows: IntArray, columns: IntArray) -> IntArray:
         """Return the options that are the values of the samples already; -1 for none."""
@@ -393,7 +402,8 @@ class Search:
         gains = gaps(x, lower, upper) * rates + (gaps(points, low, high) - gaps(x, low, high)) * rate
         columns = np.array([feature.column for feature in member.encoder.features])
         by_column = np.zeros((*gains.shape[:2], self.n_columns))
-        np.add.at(by_column, (slice(None), slice(None), columns), np.nan_to_num(gains))
+        for place, column in enumerate(columns.tolist()):
+            by_column[:, :, column] += np.nan_to_num(gains[:, :, place])
         by_column = np.where(self.movable[rows][:, None], by_column, 0.0)
         gained = np.cumsum(-np.sort(-np.maximum(by_column, 0.0), axis=2), axis=2)
         needed = np.where(against >= 0, 1.0, 0.0)[:, None] * (best - choices)
@@ -473,7 +483,7 @@ class Search:
 
 def n_probes(n_columns: int) -> int:
     """Return the number of changes of one feature that are tried for a sample."""
-    return int(np.clip(PROBED_VALUES // n_columns, FEWEST_PROBES, MOST_PROBES))
+    return min(max(PROBED_VALUES // n_columns, FEWEST_PROBES), MOST_PROBES)
 
 
 def class_scores(view: ModelView, proba: FloatArray) -> FloatArray:
