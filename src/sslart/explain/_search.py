@@ -59,18 +59,10 @@ class Found(NamedTuple):
 
 
 class Search:
-    """The search for changes of samples.
+    """The search for changes of samples that lead to a wanted class: `wanted` is a mask, (n_samples, n_classes).
 
-    Parameters
-    ----------
-    space : ChangeSpace
-        The samples, and what they may change to.
-    wanted : array of shape (n_samples, n_classes)
-        Mask of the classes that each sample should get.
-    plausible : bool
-        Whether changed samples must be as near to the data as 95 % of the learnt samples are.
-    movable : array of shape (n_samples, n_columns), or None
-        Mask of the features that may change; None: those of `space`.
+    `plausible`: changed samples must be as near to the data as 95 % of the learnt samples are. `movable`: mask of the
+    features that may change, (n_samples, n_columns); None: those of the space.
     """
 
     def __init__(
@@ -203,9 +195,9 @@ class Search:
         for column in {one.bases[0] for one in self.options.relations if not one.is_exact}:  # dates
             near = np.arange(1, DAYS + 1)
             options = np.hstack(
-                [self.space.below[rows, column, None] - near, self.space.above[rows, column, None] + near - 1]
+                [self.space.below[rows, column][:, None] - near, self.space.above[rows, column][:, None] + near - 1]
             )
-            usable = self.movable[rows, column, None] & (options >= 0) & (options < self.options.sizes[column])
+            usable = self.movable[rows, column][:, None] & (options >= 0) & (options < self.options.sizes[column])
             places, which = np.nonzero(usable)
             parts.append((places, np.full(len(places), column), options[usable], np.zeros(len(places))))
         found = [np.concatenate(part) for part in zip(*parts, strict=True)]
@@ -513,7 +505,7 @@ class Alone(NamedTuple):
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return self.start.shape[1]
+        return int(self.start.shape[1])
 
     def of(self, places: IntArray) -> Alone:
         """Return the gains of some samples."""
@@ -529,7 +521,7 @@ class Effects(NamedTuple):
 
     def table(self, n_columns: int) -> IntArray:
         """Return options of each column that were tried, fewer where there are many columns, (n_columns, n_options)."""
-        most = int(np.clip(120 // n_columns, 4, 24))  # pairs of all these are predicted, of some columns
+        most = min(max(60 // n_columns, 4), 10)  # pairs of all these are predicted, of some columns
         found = np.full((n_columns, most), STAY)
         for column in np.unique(self.columns).tolist():
             own = self.options[self.columns == column]
