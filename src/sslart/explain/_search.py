@@ -36,7 +36,7 @@ MANY_PAIRED = 12  # features, for a what-if
 WIDE, MANY_WIDE = 2, 6  # pairs that are tried at several options of each, and those for a what-if
 TOGETHER = (3, 4, 5, 6, 8, 11, 15, 20, 30, 50, 100, 200, 500)  # features that are moved together
 FEW = 3  # features: where more are needed, ways into boxes are tried as well
-REDUCED = 1  # pairs of a sample that are made smaller
+REDUCED = 36  # features of the pairs of a sample that are made smaller, three pairs at most
 NEAR_BOXES, WAYS = 16, 4  # boxes that are compared, and ways into them that are tried
 ROWS = 256  # samples that are searched together
 CLOSE = 1 / 32  # of its way, to which one of several features comes as near as is enough
@@ -184,11 +184,11 @@ class Search:
             return places, effects.columns[which], effects.options[which], np.zeros(len(places))
         expected = effects.margins(self.space, rows, self.wanted[rows], start)
         expected[~movable] = NEVER
-        which = np.argsort(-expected, axis=1, kind="stable")[:, :n]
-        expected = np.take_along_axis(expected, which, axis=1)
-        places = np.repeat(np.arange(len(rows)), which.shape[1])
+        best = np.argsort(-expected, axis=1, kind="stable")[:, :n]
+        expected = np.take_along_axis(expected, best, axis=1)
+        places = np.repeat(np.arange(len(rows)), best.shape[1])
         kept = (expected > NEVER).ravel()
-        which = which.ravel()[kept]
+        which = best.ravel()[kept]
         parts: list[tuple[NDArray[Any], ...]] = [
             (places[kept], effects.columns[which], effects.options[which], expected.ravel()[kept])
         ]
@@ -284,7 +284,7 @@ class Search:
         options = [alone.best[each, column, index] for column in columns]
         found = self._of_two(rows, columns, [both[:, :, :1] for both in options])
         if many:
-            coarse = effects_of(self.view, self.options).table(self.n_columns)
+            coarse = effects_of(self.view, self.options).table(self.n_columns, 24 if self.plausible else 10)
             columns = columns[0][:, :MANY_WIDE], columns[1][:, :MANY_WIDE]
             every = [
                 np.where(self.movable[rows[:, None], column][:, :, None], coarse[column], STAY) for column in columns
@@ -296,7 +296,7 @@ class Search:
                 self._around(rows[at], column, both[at, :WIDE]) for column, both in zip(columns, options, strict=True)
             ]
             found = Found.joined([found, self._of_two(rows[at], columns, wide)], self.n_columns)
-        return self._reduced(self._some(found, MANY_PAIRED if many else REDUCED))
+        return self._reduced(self._some(found, MANY_PAIRED if many else min(max(REDUCED // self.n_columns, 1), 3)))
 
     def _around(self, rows: IntArray, columns: IntArray, best: IntArray) -> IntArray:
         """Return options of columns: the best in each direction, one half-way to the first, and the farthest."""
@@ -519,9 +519,9 @@ class Effects(NamedTuple):
     options: IntArray
     scores: FloatArray
 
-    def table(self, n_columns: int) -> IntArray:
+    def table(self, n_columns: int, most: int) -> IntArray:
         """Return options of each column that were tried, fewer where there are many columns, (n_columns, n_options)."""
-        most = min(max(60 // n_columns, 4), 10)  # pairs of all these are predicted, of some columns
+        most = max(min(6 * most // n_columns, most), 4)  # pairs of all these are predicted, of some columns
         found = np.full((n_columns, most), STAY)
         for column in np.unique(self.columns).tolist():
             own = self.options[self.columns == column]
