@@ -38,7 +38,7 @@ TOGETHER = (3, 4, 5, 6, 8, 11, 15, 20, 30, 50, 100, 200, 500)  # features that a
 FEW = 3  # features: where more are needed, ways into boxes are tried as well
 REDUCED = 36  # features of the pairs of a sample that are made smaller, three pairs at most
 NEAR_BOXES, WAYS = 16, 4  # boxes that are compared, and ways into them that are tried
-ROWS = 256  # samples that are searched together
+ROWS = 1024  # samples that are searched together, and fewer of many features or classes
 CLOSE = 1 / 32  # of its way, to which one of several features comes as near as is enough
 NEVER = -1e9  # margin of a class that is not wanted
 LEAST = 1e-9  # probability that is told apart from 0
@@ -122,7 +122,8 @@ class Search:
 
     def _blocks(self) -> Iterator[IntArray]:
         open_ = np.flatnonzero(self.movable.any(axis=1) & self.wanted.any(axis=1))
-        yield from (open_[start : start + ROWS] for start in range(0, len(open_), ROWS))
+        n = min(max(BLOCK // self.wanted.shape[1] // self.n_columns, 64), ROWS)
+        yield from (open_[start : start + n] for start in range(0, len(open_), n))
 
     def shortest(self, found: Found) -> Found:
         """Return the candidate of the fewest features for each row, the smallest of these."""
