@@ -58,6 +58,7 @@ from sslart.server.studies._exports import card_html, labels_csv, script_zip, tr
 from sslart.server.studies._rules import rules_of
 
 ROWS_IN_REPORT = 2000
+NO_CHANGE = schemas.RefitRequest()
 Format = Literal["sslart", "onnx", "report", "rules_sql", "rules_python", "rules_csv", "labels_csv", "script", "card"]
 Estimator = Literal["AutoSSLART", "SSLART", "WESSLART", "FuzzyARTMAP"]
 Names = Annotated[list[Name], Field(max_length=1000)]
@@ -260,7 +261,7 @@ async def refit(
     actor: Actor,
     model: ModelOf,
     key: KeyOf,
-    body: schemas.RefitRequest = schemas.RefitRequest(),  # noqa: B008
+    body: schemas.RefitRequest = NO_CHANGE,
     wait: Wait = 0,
 ) -> Any:
     """Fit a model anew to all rows it was given, with the labels in force and with other settings where given."""
