@@ -286,7 +286,7 @@ class Network:
             n_threads=n_threads(n_jobs, samples.size * own.n_nodes),
             stop=stop_flag(),
         )
-        for row in np.flatnonzero(self.empty(samples)) if self.encoder.constant else ():  # every node matches alike
+        for row in np.flatnonzero(self.empty(samples)) if self.encoder.constant else ():  # all boxes match alike
             is_labelled = (own.labels if labels is None else labels) != UNLABELLED
             first = np.flatnonzero(is_labelled | (not labelled_only))[:depth]
             nodes[row], matches[row] = np.pad(first, (0, depth - len(first)), constant_values=-1), 1.0
