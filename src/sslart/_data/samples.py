@@ -137,7 +137,8 @@ def read_samples(
     X = without_mask(X)
     given = columns_of(X) if is_frame(X) else []
     if any(not is_numeric(column) for _, column in given):
-        columns, dates = [], []
+        columns: list[NDArray[Any]] = []
+        dates = []
         for position, (name, column) in enumerate(given):
             before = None if categorical is None or position in undecided else position in categorical
             if position in plan.left_out:
@@ -366,6 +367,8 @@ def _read_column(name: str, column: Any, categorical: bool | None, first_decides
     listed = values.tolist()
     if not PLAIN_TYPES.issuperset(map(type, listed)):
         listed = [plain_value(value) for value in listed]
+    elif categorical:
+        return np.array(values, dtype=object)
     known = [value for value in listed if value is not None]
     if not categorical and all(map(_is_number, known)):
         return np.array([np.nan if value is None else value for value in listed], dtype=np.float64)

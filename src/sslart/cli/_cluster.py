@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sslart._mapping.model_view import view_of
+from sslart._tables import pandas
 from sslart._tables.cells import MISSING, check_unique, texts
 from sslart._tables.columns import ColumnSummary, groups_of, labels_of
 from sslart._tables.training_table import ColumnRoles
@@ -55,30 +56,23 @@ def matching_files(pattern: str) -> list[str]:
     return files
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """Extracts features, labels, and groups from a partition."""
+def _prepared(frame: Any, named: ColumnRoles, source: str, features: list[str], categories: Sequence[str]) -> Any:
+    """Return the features of a partition, its labels as text, and its groups, without rows that are blank."""
+    assert named.label is not None  # the command line asks for it
+    frame = frame[~frame[features].isna().all(axis=1)].reset_index(drop=True)
+    made = frame[features].copy()
 
-    source: str
-    label: str
-    group: str | None
-    features: tuple[str, ...]
-    categories: tuple[str, ...]
+    def texts_as_column(texts: Sequence[str | None]) -> Any:
+        return pandas().Series(texts, index=made.index, dtype=object)
 
-    def __call__(self, frame: Any) -> Any:
-        """Return the columns to learn from, the labels as text, and the groups, without rows that are blank."""
-        frame = frame[~frame[list(self.features)].isna().all(axis=1)].reset_index(drop=True)
-        pandas = optional("pandas", "cli")
-        made = frame[list(self.features)].copy()
-        for name in self.categories:
-            cells = [None if cell in MISSING else cell for cell in texts(frame[name])]
-            made[name] = pandas.Series(cells, index=made.index, dtype=object).astype("category")
-        labels = labels_of(frame, self.label, self.source)
-        made[self.label] = pandas.Series(labels, index=made.index, dtype=object)
-        if self.group is not None:
-            groups = groups_of(frame, self.group, self.source, labels)
-            made[self.group] = pandas.Series(groups, index=made.index, dtype=object)
-        return made
+    for name in categories:
+        cells = [None if cell in MISSING else cell for cell in texts(frame[name])]
+        made[name] = texts_as_column(cells).astype("category")
+    labels = labels_of(frame, named.label, source)
+    made[named.label] = texts_as_column(labels)
+    if named.group is not None:
+        made[named.group] = texts_as_column(groups_of(frame, named.group, source, labels))
+    return made
 
 
 def fit_on_cluster(
@@ -99,27 +93,21 @@ def fit_on_cluster(
     start = time.perf_counter()
     with connected(scheduler, quiet=quiet), heavy("dask").config.set({"dataframe.convert-string": False}):
         table = frames.read_parquet(files)
-        prepared, left_out = _columns(table, named, data)
-        meta = prepared(optional("dask.dataframe.utils", "dask").make_meta(table))
-        made = table.map_partitions(prepared, meta=meta)
+        names = [str(name) for name in table.columns]
+        check_unique(names, data)
+        features, left_out, categories, used = named.divided(names, data)
+        if not features:
+            raise ValueError(f"{data} has no column left to learn from: ignore fewer columns.")
+        wanted = [name for name in features if name in (*categories, *used)]
+        arguments: dict[str, Any] = {"named": named, "source": data, "features": features, "categories": wanted}
+        meta = _prepared(optional("dask.dataframe.utils", "dask").make_meta(table), **arguments)
+        made = table.map_partitions(_prepared, meta=meta, **arguments)
         groups = {} if named.group is None else {"groups": made[named.group]}
         cluster_model = getattr(heavy("sslart.dask"), type(model).__name__)(**model.get_params())
-        cluster_model.fit(made[list(prepared.features)], made[named.label], **groups)
+        cluster_model.fit(made[features], made[named.label], **groups)
     local = cluster_model.to_local()
     columns = [*taken_for(local), *(ColumnSummary(name, "left out", None, "") for name in left_out)]
     return local, time.perf_counter() - start, columns
-
-
-def _columns(table: Any, named: ColumnRoles, data: str) -> tuple[Prepared, list[str]]:
-    """Return the columns to learn and their kinds, and the columns that the user excludes, after checking them."""
-    names = [str(name) for name in table.columns]
-    check_unique(names, data)
-    assert named.label is not None  # the command line asks for it
-    features, left_out, categories, used = named.divided(names, data)
-    if not features:
-        raise ValueError(f"{data} has no column left to learn from: ignore fewer columns.")
-    wanted = tuple(name for name in features if name in (*categories, *used))
-    return Prepared(data, named.label, named.group, tuple(features), wanted), left_out
 
 
 def taken_for(model: Any) -> list[ColumnSummary]:

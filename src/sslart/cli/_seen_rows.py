@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -120,18 +119,14 @@ class LearntRows:
 
         A row that was learnt without a label and now has one is new.
         """
-        known = _among(keys.rows, self.keys.rows)
+        known = np.isin(keys.rows, self.keys.rows)
         if not self.identifies:
             none = np.zeros(len(known), dtype=bool)
             return Comparison(none, none, int(known.sum()))
         labelled = keys.labels != NO_LABEL
-        same = _among(keys.pairs(), self._pairs)
-        other = _among(keys.rows, self.keys.rows[self.keys.labels != NO_LABEL])
+        same = np.isin(keys.pairs(), self.keys.pairs())
+        other = np.isin(keys.rows, self.keys.rows[self.keys.labels != NO_LABEL])
         return Comparison(known & (~labelled | same), labelled & other & ~same)
-
-    @cached_property
-    def _pairs(self) -> KeyArray:
-        return np.sort(self.keys.pairs())
 
     def to_notes(self) -> dict[str, Any]:
         """Return the record as plain values and arrays."""
@@ -173,13 +168,6 @@ def keys_of(table: Table, labels: Any = None, ids: list[str | None] | None = Non
     if labels is None:
         return RowKeys(rows, np.zeros(len(rows), np.uint64))
     return RowKeys(rows, _text_keys([None if label is None else str(label) for label in labels]))
-
-
-def _among(keys: KeyArray, ordered: KeyArray) -> BoolArray:
-    """Return a mask of the keys that occur in a sorted array of keys."""
-    if not len(ordered):
-        return np.zeros(len(keys), dtype=bool)
-    return np.asarray(ordered[np.minimum(np.searchsorted(ordered, keys), len(ordered) - 1)] == keys)
 
 
 def _text_keys(texts: list[str | None]) -> KeyArray:

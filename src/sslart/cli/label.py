@@ -22,7 +22,6 @@ from sslart._tables.columns import check_columns, samples_for
 from sslart._tables.files import BYTES_PER_PIECE, read_pieces
 from sslart._tables.text import Utf8Text, rows_in, whole_rows, with_cell
 from sslart._utils.files import STANDARD, FileIdentity, write_atomically
-from sslart._utils.intervals import Estimate
 from sslart._utils.notes import note
 from sslart._utils.text import as_text_cell, csv_row, plural, printable, value_text
 from sslart.active import Query, QueryPool
@@ -40,7 +39,7 @@ from sslart.cli._output import A_BOX, check_target, print_json, print_table, sho
 from sslart.cli._path_lock import InUseError
 from sslart.cli._predictions import own_types
 from sslart.cli._quality import more_labels
-from sslart.cli._seen_rows import LearntRows, keys_of
+from sslart.cli._seen_rows import keys_of
 from sslart.cli._table_writer import PARQUET, TEXTS, Buffer, CellStyle, check_kind, written
 from sslart.rules._box_rules import DEFAULT_LEVELS, scales_of
 
@@ -103,161 +102,139 @@ def label(
         others = [model_file, target, record or STANDARD, *([] if write_to is None else [data])]
         check_target(data if write_to is None else write_to, *others)
         table = LabelledTable(data, label, encoding, write_to)
-    labelling = _Labelling(ModelFile("label", target, model_file, wait), data, label, id_column, encoding)
+    session = _Session(ModelFile("label", target, model_file, wait), data, label, id_column, encoding)
     with redirect_stdout(sys.stderr) if as_json else nullcontext():
-        states = _ask_and_learn(labelling, questions, record, table)
-        expected = more_labels(labelling.model, accuracy)
+        session.run(questions, record, table)
+        expected = more_labels(session.model, accuracy)
         if expected is not None:
             show(f"More labels: {'; '.join(expected['sentences'])}")
     if as_json:
+        states = session.states
         print_json({"model": target, "labelled": len(states) - 1, "states": states, "more_labels": expected})
 
 
-def _ask_and_learn(
-    labelling: _Labelling, questions: int, record: str | None, table: LabelledTable | None
-) -> list[dict[str, Any]]:
-    """Ask, learn and print until no row or no question is left; return the state before and after each label."""
-    states = [_state(labelling.model, labelling.asked.pool)]
-    show(_state_text(states[0]))
-    show(f"({A_BOX})")
-    for number in range(1, questions + 1):
-        model, (pool, names, _) = labelling.model, labelling.asked
-        if not (best := pool.best(1)):
-            show("There are no more rows to label.")
-            break
-        query = best[0]
-        row = query.row + 1
-        _show_query(model, query, pool.sample(query), number, row, names.get(row))
-        answer = ask_class(model.classes_.tolist(), len(pool.box_rows(query)))
-        if answer is STOP:
-            break
-        if answer is SKIP:
-            labelling.skip(query)
-            continue
-        rows = [one + 1 for one in pool.box_rows(query)] if answer.whole_box else [row]
-        if table is not None:
-            table.add(rows, answer.label)
-        labelling.learn(query, answer)
-        if record is not None:
-            _add_to(record, rows, names, answer.label)
-        states.append(_state(labelling.model, labelling.asked.pool))
-        show(_state_text(states[-1]))
-    return states
-
-
-class _Labelling:
+class _Session:
     """A model that learns labels one by one, in turns with other commands, and the rows that may be asked about."""
 
     def __init__(
         self, file: ModelFile, data: str, label: str | None, id_column: str | None, encoding: str | None
     ) -> None:
-        self.file, self._table = file, (data, label, id_column, encoding)
-        self.model, self._rows = file.read()
-        self.asked = _asked(self.model, self._rows, *self._table)
+        self.file, self._data, self._label, self._id, self._encoding = file, data, label, id_column, encoding
+        self.states: list[dict[str, Any]] = []  # before and after each label
         self._done: list[Query] = []
+        self.model, self._rows = file.read()
+        self._read_rows()
 
-    def skip(self, query: Query, *, whole_box: bool = False) -> None:
-        """Do not ask about a row again, or about any row of its box."""
-        pool = self.asked.pool
-        self._done += [query._replace(row=row) for row in (pool.box_rows(query) if whole_box else [query.row])]
-        pool.done(query, whole_box=whole_box)
+    def _read_rows(self) -> None:
+        """Read the rows that may be asked about, and their names and groups by row number."""
+        self._pool, self._names, self._groups = QueryPool(self.model), dict[int, str](), dict[int, str]()
+        columns = ((self._names, self._id or self._rows.id_column), (self._groups, self._rows.group_column))
+        for frame in read_pieces(self._data, self._encoding, progress=True):
+            check_columns(frame.columns, [self._label, self._id], self._data)
+            samples = samples_for(self.model, frame.drop(columns=self._label or []), self._data)
+            known = None if self._label is None else [one is not None for one in cells.labels(frame[self._label])]
+            self._pool.add(samples, known)
+            start = int(frame.index[0])
+            new = [row for row in self._pool.rows() if row >= start]
+            for found, column in columns:
+                if column in frame.columns:
+                    texts = cells.names(frame[column])
+                    found.update({row + 1: texts[row - start] or "" for row in new})
+        for done in self._done:
+            self._pool.done(done)
 
-    def learn(self, query: Query, answer: Answer) -> None:
+    def run(self, questions: int, record: str | None, table: LabelledTable | None) -> None:
+        """Ask, learn and print until no row or no question is left."""
+        self._show_state()
+        show(f"({A_BOX})")
+        for number in range(1, questions + 1):
+            if not (best := self._pool.best(1)):
+                show("There are no more rows to label.")
+                break
+            query, in_box = best[0], self._pool.box_rows(best[0])
+            self._show_query(query, number)
+            answer = ask_class(self.model.classes_.tolist(), len(in_box))
+            if answer is STOP:
+                break
+            if answer is SKIP:
+                self._skip(query, [query.row])
+                continue
+            rows = in_box if answer.whole_box else [query.row]
+            if table is not None:
+                table.add([row + 1 for row in rows], answer.label)
+            self._learn(query, rows, answer)
+            if record is not None:
+                self._add_to(record, rows, answer.label)
+            self._show_state()
+
+    def _skip(self, query: Query, rows: Sequence[int], *, whole_box: bool = False) -> None:
+        """Do not ask about rows again."""
+        self._done += [query._replace(row=row) for row in rows]
+        self._pool.done(query, whole_box=whole_box)
+
+    def _learn(self, query: Query, rows: Sequence[int], answer: Answer) -> None:
         """Learn the label of a row and save the model; if another command has changed the model, reload it first.
 
         The label of a whole box is that of its row, with the number of its rows as the weight.
         """
-        row, (pool, names, groups) = query.row + 1, self.asked
-        sample, typed = pool.sample(query), [answer.label]
-        given: dict[str, Any] = {"groups": [groups[row]]} if groups.get(row) else {}
+        row, sample, typed = query.row + 1, self._pool.sample(query), [answer.label]
+        given: dict[str, Any] = {"groups": [self._groups[row]]} if self._groups.get(row) else {}
         if answer.whole_box:
-            given["sample_weight"] = [len(pool.box_rows(query))]
+            given["sample_weight"] = [len(rows)]
         try:
             with self.file.owned():
                 if is_changed := self.file.has_changed():
                     self.model, self._rows = self.file.read()
                 self.model.partial_fit(sample, typed, **given)
-                keys = keys_of(view_of(self.model).read(sample), typed, [names.get(row) or None])
+                keys = keys_of(view_of(self.model).read(sample), typed, [self._names.get(row) or None])
                 self._rows = self._rows.adding(keys)
                 self.file.replace(self.model, self._rows)
         except InUseError as error:
             raise InUseError(f"The label of row {row} was not learnt. {error}") from error
-        self.skip(query, whole_box=answer.whole_box)
+        self._skip(query, rows, whole_box=answer.whole_box)
         if is_changed:
             note(f"another program has changed {self.file.target}: it was read anew before it learnt this label.")
-            self.asked = _asked(self.model, self._rows, *self._table)
-            for done in self._done:
-                self.asked.pool.done(done)
+            self._read_rows()
 
+    def _show_state(self) -> None:
+        view = view_of(self.model)
+        summary, n_boxes, n_labelled = summarise(view), int(self.model.n_nodes_), int(self.model.n_labelled_nodes_)
+        why_not = summary.why_not if view.uses_evidence and view.class_table.seen else ""
+        state: dict[str, Any] = {
+            "labels": round(float(view.members[0].counts.sum())),
+            "boxes": n_boxes,
+            "boxes_with_label": n_labelled,
+            "rows_in_them": round(self._pool.share_labelled(), 4),
+            "leave_one_out": None if summary.accuracy is None else vars(summary.accuracy),
+            "not_measured": why_not,
+        }
+        self.states.append(state)
+        accuracy = f"; accuracy is not measured: {why_not}" if why_not else ""
+        if summary.accuracy is not None:
+            accuracy = f"; leave-one-out accuracy {summary.accuracy}"
+        show(
+            f"{plural(state['labels'], 'label')}; {n_labelled} of {n_boxes} boxes have a label, and these hold "
+            f"{100 * state['rows_in_them']:.0f} % of the rows{accuracy}"
+        )
 
-class _Asked(NamedTuple):
-    """The rows that may be asked about, and their names and groups by row number."""
+    def _show_query(self, query: Query, number: int) -> None:
+        row, name, sample = query.row + 1, self._names.get(query.row + 1), self._pool.sample(query)
+        title = f"row {row}" if name is None else f"row {row}, {name}"
+        reason = f"one of {query.n_samples} rows in a box without a label" if query.new else "the model is unsure here"
+        show(f"\nQuestion {number}: {printable(title)}; {reason}")
+        show_sample(self.model, sample, query.node if query.tight else None)
+        if view_of(self.model).class_table.seen:
+            proba = self.model.predict_proba(sample)[0]
+            label = printable(self.model.classes_[proba.argmax()])
+            show(f"The model predicts {label} (probability {proba.max():.2f}).")
 
-    pool: QueryPool
-    names: dict[int, str]
-    groups: dict[int, str]
-
-
-def _asked(
-    model: Any, rows: LearntRows, data: str, label: str | None, id_column: str | None, encoding: str | None
-) -> _Asked:
-    asked = _Asked(QueryPool(model), {}, {})
-    for frame in read_pieces(data, encoding, progress=True):
-        check_columns(frame.columns, [label, id_column], data)
-        samples = samples_for(model, frame.drop(columns=label or []), data)
-        known = None if label is None else [one is not None for one in cells.labels(frame[label])]
-        asked.pool.add(samples, known)
-        start = int(frame.index[0])
-        new = [row for row in asked.pool.rows() if row >= start]
-        for found, column in ((asked.names, id_column or rows.id_column), (asked.groups, rows.group_column)):
-            if column in frame.columns:
-                texts = cells.names(frame[column])
-                found.update({row + 1: texts[row - start] or "" for row in new})
-    return asked
-
-
-def _state(model: Any, pool: QueryPool) -> dict[str, Any]:
-    view = view_of(model)
-    summary = summarise(view)
-    return {
-        "labels": round(float(view.members[0].counts.sum())),
-        "boxes": int(model.n_nodes_),
-        "boxes_with_label": int(model.n_labelled_nodes_),
-        "rows_in_them": round(pool.share_labelled(), 4),
-        "leave_one_out": None if summary.accuracy is None else vars(summary.accuracy),
-        "not_measured": summary.why_not if view.uses_evidence and view.class_table.seen else "",
-    }
-
-
-def _state_text(state: dict[str, Any]) -> str:
-    quality, why_not = state["leave_one_out"], state["not_measured"]
-    accuracy = f"; accuracy is not measured: {why_not}" if why_not else ""
-    if quality is not None:
-        accuracy = f"; leave-one-out accuracy {Estimate(**quality)}"
-    return (
-        f"{plural(state['labels'], 'label')}; {state['boxes_with_label']} of {state['boxes']} boxes have a label, and "
-        f"these hold {100 * state['rows_in_them']:.0f} % of the rows{accuracy}"
-    )
-
-
-def _show_query(model: Any, query: Query, sample: Any, number: int, row: int, name: str | None) -> None:
-    title = f"row {row}" if name is None else f"row {row}, {name}"
-    reason = f"one of {query.n_samples} rows in a box without a label" if query.new else "the model is unsure here"
-    show(f"\nQuestion {number}: {printable(title)}; {reason}")
-    show_sample(model, sample, query.node if query.tight else None)
-    if view_of(model).class_table.seen:
-        proba = model.predict_proba(sample)[0]
-        show(f"The model predicts {printable(model.classes_[proba.argmax()])} (probability {proba.max():.2f}).")
-
-
-def _add_to(record: str, rows: list[int], names: dict[int, str], label: Any) -> None:
-    path = Path(record)
-    is_new = not path.exists()
-    with path.open("a", encoding="utf-8", newline="") as file:
-        if is_new:
-            file.write(csv_row(["row", "id", "class"]))
-        for row in rows:
-            file.write(csv_row([row, names.get(row, ""), label]))
+    def _add_to(self, record: str, rows: Sequence[int], label: Any) -> None:
+        is_new = not Path(record).exists()
+        with Path(record).open("a", encoding="utf-8", newline="") as file:
+            if is_new:
+                file.write(csv_row(["row", "id", "class"]))
+            for row in rows:
+                file.write(csv_row([row + 1, self._names.get(row + 1, ""), label]))
 
 
 class Answer(NamedTuple):

@@ -256,14 +256,7 @@ class LearningCurveDisplay(Display):
 
     @classmethod
     def from_curve(cls, curve: LearningCurve, *, accuracy: float | None = None, ax: Any = None) -> Self:
-        """Draw a learning curve.
-
-        Parameters
-        ----------
-        curve : LearningCurve
-        accuracy : float, default=None
-        ax : matplotlib axis, default=None
-        """
+        """Draw the result of `sslart.active.learning_curve`; see `from_estimator`."""
         if curve.why_not:
             raise ValueError(f"There is no learning curve to draw: {curve.why_not}.")
         return cls(curve, accuracy).plot(ax)

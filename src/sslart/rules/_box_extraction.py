@@ -21,7 +21,6 @@ from sslart.rules._box_rules import (
     Rule,
     RuleCondition,
     condition_text,
-    joined,
     precedence,
     scales_of,
 )
@@ -112,9 +111,17 @@ def box_groups(view: ModelView, domain: Domain) -> BoxGroups:
     own = counts[np.arange(len(labels)), labels]
     factors = _confidence_factors(own, own / counts.sum(axis=1), labels)
     order = np.lexsort((-support, -factors))
-    columns = (lower, upper, labels, counts, support, factors)
-    in_order = [[column[groups[index]] for index in order] for column in (nodes, member_of)]
-    return BoxGroups(*in_order, *(column[order] for column in columns))
+    in_order = [groups[index] for index in order]
+    return BoxGroups(
+        [nodes[group] for group in in_order],
+        [member_of[group] for group in in_order],
+        lower[order],
+        upper[order],
+        labels[order],
+        counts[order],
+        support[order],
+        factors[order],
+    )
 
 
 def _extract(view: ModelView, domain: Domain) -> list[Rule]:
@@ -149,7 +156,7 @@ def _inside_contributions(member: MemberView) -> FloatArray:
         nodes, found = readout.nodes[weighted], member.class_table.with_unseen(own[weighted])
         if chosen is not member:
             there = np.flatnonzero(nodes < member.n_nodes)
-            before, now = chosen.network.boxes_in_units_of(nodes[there]), member.network.boxes_in_units_of(nodes[there])
+            before, now = (np.hstack(one.network.boxes_in_units(nodes[there])) for one in (chosen, member))
             same = before.shape == now.shape and (np.nan_to_num(before) == np.nan_to_num(now)).all(axis=1)
             there = there[same] if np.ndim(same) else there[:0]
             nodes, found = nodes[there], found[there]
@@ -233,8 +240,17 @@ class Simplifier:
         return [self._rule(index) for index in np.flatnonzero(self.kept).tolist()]
 
     def _rule(self, index: int) -> Rule:
+        """Return the parts of a rule as one: counts and supports added, the highest confidence factor."""
         parts = [self.rules[part] for part in self.parts[index]]
-        return joined(parts, tuple(self._condition(index, column) for column in range(len(self.domain.scales))))
+        return Rule(
+            parts[0].label,
+            tuple(self._condition(index, column) for column in range(len(self.domain.scales))),
+            {label: sum(part.counts[label] for part in parts) for label in parts[0].counts},
+            sum(part.support for part in parts),
+            max(part.confidence_factor for part in parts),
+            tuple(sorted(node for part in parts for node in part.nodes)),
+            tuple(sorted({member for part in parts for member in part.members})),
+        )
 
     def _condition(self, index: int, column: int) -> RuleCondition:
         scale, parts = self.domain.scales[column], self.parts[index]

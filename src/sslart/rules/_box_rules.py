@@ -114,19 +114,6 @@ class Rule:
         return self.confidences[self.label]
 
 
-def joined(rules: Sequence[Rule], conditions: tuple[RuleCondition, ...]) -> Rule:
-    """Return several rules of one class as one: counts and supports added, the highest confidence factor."""
-    return Rule(
-        rules[0].label,
-        conditions,
-        {label: sum(rule.counts[label] for rule in rules) for label in rules[0].counts},
-        sum(rule.support for rule in rules),
-        max(rule.confidence_factor for rule in rules),
-        tuple(sorted(node for rule in rules for node in rule.nodes)),
-        tuple(sorted({member for rule in rules for member in rule.members})),
-    )
-
-
 TERMS = {
     2: ("Small", "Large"),
     3: ("Small", "Medium", "Large"),

@@ -60,15 +60,7 @@ SECONDS_TO_START = 600.0
 
 
 class Sessions:
-    """The codes of one start of the studio, and the tokens of the browsers that have used one.
-
-    Parameters
-    ----------
-    access : Access
-        Of the service.
-    code : str
-        Opens the studio once.
-    """
+    """The code that opens the studio once, and the tokens of the browsers that have used one."""
 
     def __init__(self, access: Access, code: str) -> None:
         self._access, self._code, self._lock = access, code, threading.Lock()
@@ -83,13 +75,10 @@ class Sessions:
                 self._access.failures.add(client)
                 raise ApiError(401, USED)
             self._code = ""
-            self._revoke_old()
+            own = [one for one in self._access.known() if one.name.startswith(PREFIX)]
+            for token in sorted(own, key=lambda one: one.created)[: max(0, len(own) - MAX_TOKENS + 1)]:
+                self._access.revoke(token.name)
             return self._access.add(f"{PREFIX}{secrets.token_hex(4)}", "admin")
-
-    def _revoke_old(self) -> None:
-        own = [one for one in self._access.known() if one.name.startswith(PREFIX)]
-        for token in sorted(own, key=lambda one: one.created)[: max(0, len(own) - MAX_TOKENS + 1)]:
-            self._access.revoke(token.name)
 
 
 def new_code() -> str:
@@ -106,13 +95,7 @@ class Page(NamedTuple):
 
 
 def pages(code: str) -> Callable[[Access], Any]:
-    """Return a factory of the studio application, given the tokens of the service.
-
-    Parameters
-    ----------
-    code : str
-        Opens the studio once.
-    """
+    """Return a factory of the studio application, given the tokens of the service; `code` opens it once."""
 
     def application(access: Access) -> Any:
         sessions, all_files = Sessions(access, code), _read(files("sslart.studio").joinpath("static"), "")
@@ -161,28 +144,13 @@ def _read(folder: Any, prefix: str) -> dict[str, Page]:
 
 @dataclass(frozen=True)
 class Studio:
-    """Options of the studio.
+    """Options of the studio."""
 
-    Attributes
-    ----------
-    folder : Path
-        Where models, rows and labels are kept.
-    table : Path or None
-        A table to begin with.
-    label : str or None
-        Its column with the classes.
-    name : str or None
-        Of the model that the table makes; that of the file if not given.
-    port : int or None
-        Where the page is; None: 8708, or any that is free where that is not.
-    opens_browser : bool
-    """
-
-    folder: Path
-    table: Path | None = None
-    label: str | None = None
-    name: str | None = None
-    port: int | None = None
+    folder: Path  # where models, rows and labels are kept
+    table: Path | None = None  # to begin with
+    label: str | None = None  # its column with the classes
+    name: str | None = None  # of the model that the table makes; that of the file if not given
+    port: int | None = None  # None: 8708, or any that is free where that is not
     opens_browser: bool = True
 
 

@@ -123,19 +123,15 @@ def _in_words(errors: list[Any]) -> str:
     return " or ".join([first, *(one.removeprefix("Input should be ") for one in others)])
 
 
-def methods_at(path: str, routers: Sequence[APIRouter]) -> list[str]:
-    """Return all methods of a path; each method has a separate route."""
-    routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
-    return sorted({method for route in routes if route.path_regex.match(path) for method in route.methods or ()})
-
-
 def add_handlers(app: FastAPI, routers: Sequence[APIRouter]) -> None:
     """Let the application answer all errors with a message."""
 
     async def handle(request: Request, error: Exception) -> Response:
         answer = answer_to(error)
-        if answer.status_code == 405:
-            answer.headers["allow"] = ", ".join(methods_at(request.url.path, routers))
+        if answer.status_code == 405:  # each method of a path is a route of its own
+            routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
+            here = {method for one in routes if one.path_regex.match(request.url.path) for method in one.methods or ()}
+            answer.headers["allow"] = ", ".join(sorted(here))
         return answer
 
     kinds: list[Any] = [ApiError, RequestValidationError, ValidationError, HTTPException, Exception]

@@ -6,7 +6,7 @@ import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from math import isfinite
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal, NamedTuple
@@ -39,8 +39,6 @@ from sslart.server.api._endpoint import (
     Wait,
     answer,
     applied,
-    called_the_file,
-    digest_begun,
     endpoint,
     of_kind,
     received,
@@ -65,10 +63,10 @@ from sslart.server.api._schemas import (
 )
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._settings import Learning, ModelSettings, Name
-from sslart.server.models._stored_rows import MAX_DIGITS, RowsBefore, sample_of
+from sslart.server.models._stored_rows import MAX_DIGITS, StoredRows
 from sslart.server.models._transactions import Key, NoSuchModelError, learnt_with
 from sslart.server.store._files import remove_unused
-from sslart.server.store._journal import CANCELLED, DONE, FAILED, LAST, WAITING, JobRow, job, jobs
+from sslart.server.store._journal import CANCELLED, DONE, FAILED, WAITING, JobRow, job, jobs
 from sslart.server.store._labels import history
 from sslart.server.studies._examples import ANSWER, EXAMPLES, LABEL, Example, described, example_frame
 from sslart.server.studies._exports import card_html, labels_csv, script_zip, training_history
@@ -260,12 +258,10 @@ async def _uploaded(
     context: Context, request: Request, encoding: str | None, named: Sequence[str]
 ) -> AsyncIterator[tuple[int, bool, bytes]]:
     """Read the body of a request into the store: its number, whether it is the file of a model, and its checksum."""
-    digest = digest_begun(request)
-    async with received(context, request, digest) as path:
-        with called_the_file(path):
-            upload, is_model = await context.long_threads.run(context.registry.upload, path, encoding, named)
+    work = partial(context.registry.upload, encoding=encoding, named=named)
+    (upload, is_model), digest = await received(context, request, work)
     try:
-        yield upload, is_model, digest.digest()
+        yield upload, is_model, digest
     except BaseException:
         context.registry.store.submit_own(lambda connection: remove_unused(connection, upload))
         raise
@@ -446,7 +442,7 @@ def _as_report(study: Study) -> bytes:
     """Return a report on rows that the model was given."""
     published = study.published
     published.check_has_label()
-    samples, labels = sample_of(study.context.reader, _before(study), published, ROWS_IN_REPORT)
+    samples, labels = _rows_learnt(study).samples_for(published, ROWS_IN_REPORT)
     with tempfile.TemporaryDirectory() as folder:
         path = FilePath(folder) / "report.html"
         title = f"Report on the model {study.model.name}"
@@ -454,8 +450,9 @@ def _as_report(study: Study) -> bytes:
         return path.read_bytes()
 
 
-def _before(study: Study) -> RowsBefore:
-    return RowsBefore(study.model.id, study.published.sequence + 1, study.model.n_rows)
+def _rows_learnt(study: Study) -> StoredRows:
+    settings, before = study.published.settings, study.published.sequence + 1
+    return study.context.registry.stored_rows(study.model, settings, before)
 
 
 def _rules(study: Study) -> Any:
@@ -469,8 +466,7 @@ def _as_sql(study: Study) -> bytes:
 
 
 def _labels(study: Study) -> bytes:
-    before, limits = RowsBefore(study.model.id, LAST, study.model.n_rows), study.context.registry.limits
-    return labels_csv(study.context.reader, before, study.published, limits.keep_rows).encode()
+    return labels_csv(study.context.registry.stored_rows(study.model, study.published.settings)).encode()
 
 
 def _script(study: Study) -> bytes:
@@ -479,8 +475,7 @@ def _script(study: Study) -> bytes:
 
 
 def _card(study: Study) -> bytes:
-    reader, keep_rows = study.context.reader, study.context.registry.limits.keep_rows
-    return card_html(study.model.name, reader, _before(study), study.published, keep_rows, _rules(study)).encode()
+    return card_html(study.model.name, _rows_learnt(study), study.published, _rules(study)).encode()
 
 
 _ZIP = "application/zip"

@@ -26,17 +26,15 @@ from sslart.server.api._endpoint import (
     Wait,
     answer,
     applied,
-    called_the_file,
-    digest_begun,
     endpoint,
     received,
 )
 from sslart.server.api._samples import RowNumber, ShareWithInterval
 from sslart.server.api._schemas import Cell, Cells, Closed, Drift, GivenLabel, Label, Number, OfModel, listing
 from sslart.server.models._settings import Name
-from sslart.server.models._stored_rows import RowsBefore, rows_in, within_limits
+from sslart.server.models._stored_rows import rows_in, within_limits
 from sslart.server.models._transactions import ConflictError, Key
-from sslart.server.store._journal import LAST, last_fit, n_rows_before
+from sslart.server.store._journal import last_fit, n_rows_before
 from sslart.server.studies._boxes import nearest_boxes
 from sslart.server.studies._boxes import similar as similar_to
 from sslart.server.studies._columns import columns_of
@@ -45,7 +43,6 @@ from sslart.server.studies._rules import dependence as dependence_of
 from sslart.server.studies._search import condition_of, covered, suggested
 from sslart.server.studies._trust import NOT_FOUND, UNKNOWN, group_quality, kept_samples, places_of
 from sslart.server.studies._trust import trust as trust_of
-from sslart.server.studies._what_if_labels import Fits
 from sslart.server.studies._what_if_labels import trial as trial_of
 
 MAX_COVERED = 100
@@ -455,11 +452,8 @@ router = APIRouter(tags=["studies"])
 @endpoint(router, "GET /v1/models/{name}/columns", Columns, long=True)
 def columns(context: ContextOf, model: ModelOf) -> dict[str, Any]:
     """Return the interpretation of each column of the rows, even during a fit or after a failed one."""
-    before, keep_rows = RowsBefore(model.id, LAST, model.n_rows), context.registry.limits.keep_rows
-    return {
-        "model": model.name,
-        **columns_of(context.reader, before, model.settings, keep_rows, model.published),
-    }
+    stored = context.registry.stored_rows(model, model.settings)
+    return {"model": model.name, **columns_of(stored, model.published)}
 
 
 @endpoint(router, "GET /v1/models/{name}/trust", Trust, long=True)
@@ -559,11 +553,10 @@ async def trial(study: StudyOf, body: TrialRequest, wait: Wait = 0) -> Any:
         labels = registry.classes(model, [one.label for one in body.labels])
         rows = registry.rows(model, [one.row for one in body.labels])
         changed = {row.row: label for row, label in zip(rows, labels, strict=True) if label != row.label}
-        before = RowsBefore(model.id, LAST, model.n_rows)
-        fits = Fits(context.reader, before, published.settings, registry.limits.keep_rows)
+        stored = registry.stored_rows(model, published.settings)
         is_fitted = published.sequence == model.accepted == last_fit(context.reader, model.id, published.sequence)
         with stopped_by(flag):
-            found = trial_of(fits, published, study.loaded, changed, is_fitted=is_fitted, together=body.together)
+            found = trial_of(stored, published, study.loaded, changed, is_fitted=is_fitted, together=body.together)
         return {"model": model.name, "sequence": published.sequence, **found}
 
     try:
@@ -614,16 +607,19 @@ async def watch_table(
     encoding: Encoding = None,
 ) -> Any:
     """Predict the rows of a table and keep them, as decide does, and compare them with those before the last fit."""
-    registry, digest = context.registry, digest_begun(request)
+    registry = context.registry
     registry.check_learns(model)
     registry.published(model).check_has_label()
-    async with received(context, request, digest) as path:
-        with called_the_file(path):
-            rows = await context.long_threads.run(_rows_of, context, path, encoding)
-            await context.long_threads.run(registry.published(model).reader.table, rows)
+
+    def read(path: Path) -> list[dict[str, Any]]:
+        found = _rows_of(context, path, encoding)
+        registry.published(model).reader.table(found)
+        return found
+
+    rows, digest = await received(context, request, read)
     numbers: list[int] = []
     for start in range(0, len(rows), ROWS_AT_ONCE):
-        key = None if idempotency_key is None else Key(f"{idempotency_key}/{start}", digest.digest())
+        key = None if idempotency_key is None else Key(f"{idempotency_key}/{start}", digest)
         written = await registry.decide(model, rows[start : start + ROWS_AT_ONCE], None, None, actor, key)
         numbers += written.answer["rows"]
         await applied(model, written.answer["sequence"], SECONDS_TO_LEARN)

@@ -199,7 +199,7 @@ class HostedModel:
         while not self._stopping:
             some = records(connection, self.id, replica.sequence, self._limits.group_rows)
             if some:
-                self._apply(replica, _up_to_a_fit(some))
+                self._apply(replica, some)
             if self.state == STARTING and replica.sequence >= self._accepted_before:
                 self.state = READY
                 self._events.publish("state", self.name, {"state": READY, "sequence": replica.sequence})
@@ -215,8 +215,9 @@ class HostedModel:
         many = self.backlog >= self._limits.group_rows
         return many or self._stopping or bool(self._waiting or self._snapshot_wanted)
 
-    def _apply(self, replica: Replica, some: list[Record]) -> None:
-        """Learn some records, and publish the result."""
+    def _apply(self, replica: Replica, given: list[Record]) -> None:
+        """Learn records up to the next fit, so that the result is published before a long fit."""
+        some = list(takewhile(lambda one: one is given[0] or one.kind != FIT, given))
         n_learnt, n_rejected = replica.n_learnt, replica.n_rejected
         try:
             imported = partial(imported_model, self._store.reader())
@@ -231,22 +232,22 @@ class HostedModel:
                 raise
         self.n_learnt += replica.n_learnt - n_learnt
         self._n_unsaved += replica.n_learnt - n_learnt
-        self._note_rejected(replica.n_rejected - n_rejected)
+        if n_new := replica.n_rejected - n_rejected:
+            self.n_rejected += n_new
+            logger.warning("%d rows could not be learnt", n_new, extra={"model": self.name})
+            self._events.publish("rejected", self.name, {"rows": n_new})
         self._publish(replica)
-
-    def _note_rejected(self, n_rejected: int) -> None:
-        if n_rejected:
-            self.n_rejected += n_rejected
-            logger.warning("%d rows could not be learnt", n_rejected, extra={"model": self.name})
-            self._events.publish("rejected", self.name, {"rows": n_rejected})
 
     def _publish(self, replica: Replica) -> None:
         before = self.published
         if replica.model is not None and (before is None or before.sequence != replica.sequence):
             published = Published(replica.model, replica.sequence, replica.settings)
             published.warm()
-            self._tell_drift(before, published)
             self.published = published
+            drifts = [] if before is None else published.model.drift_[len(before.model.drift_) :]
+            self.n_drifts += len(drifts)
+            for drift in drifts:
+                self._events.publish("drift", self.name, drift.to_dict("row"))
             self._events.publish("learnt", self.name, {"sequence": published.sequence}, keep=False)
             if self.when_fitted is not None and (before is None or self.fitted_rows is not None):
                 threading.Thread(target=self.when_fitted, args=(self,), name="fitted", daemon=True).start()
@@ -259,13 +260,6 @@ class HostedModel:
             self._waiting = [one for one in self._waiting if one[0] > self.applied]
         for future in done:
             _resolve(future, None)
-
-    def _tell_drift(self, before: Published | None, after: Published) -> None:
-        if before is None:
-            return
-        for event in after.model.drift_[len(before.model.drift_) :]:
-            self.n_drifts += 1
-            self._events.publish("drift", self.name, event.to_dict("row"))
 
     def _fitted(self, record: Record) -> Any:
         """Run a record of kind fit, and return its result; None if it fails or is cancelled."""
@@ -295,11 +289,14 @@ class HostedModel:
         except Exception as error:
             if row.state == DONE:
                 raise  # it is done again after damage: without it, the model would be another one
-            message = self._why_failed(error)
-            self._retried(partial(self._end_fit, record.sequence, FAILED, {"error": message}))
+            outcome = {"error": self._why_failed(error)}
+            end = partial(end_job, model=self.id, sequence=record.sequence, state=FAILED, outcome=outcome)
+            self._retried(lambda: self._store.submit_own(end).result())
         finally:
             self.busy_with = None
-        self._tell_job(record.sequence)
+        row = job(self._store.reader(), self.id, record.sequence)
+        if row is not None and row.state != WAITING:
+            self._events.publish("job", self.name, {"sequence": record.sequence, "state": row.state})
         return None if fitted is None else fitted.model
 
     def _why_failed(self, error: Exception) -> str:
@@ -324,15 +321,6 @@ class HostedModel:
         end = partial(end_job, model=self.id, sequence=record.sequence, state=DONE, outcome=fitted.outcome)
         settings = record.content()["settings"]
         return write_snapshot(self._store.submit_own, self.id, record.sequence, content, settings, end)
-
-    def _end_fit(self, sequence: int, state: str, outcome: dict[str, Any]) -> bool:
-        end = partial(end_job, model=self.id, sequence=sequence, state=state, outcome=outcome)
-        return self._store.submit_own(end).result()
-
-    def _tell_job(self, sequence: int) -> None:
-        row = job(self._store.reader(), self.id, sequence)
-        if row is not None and row.state != WAITING:
-            self._events.publish("job", self.name, {"sequence": sequence, "state": row.state})
 
     def _retried(self, write: Callable[[], bool]) -> bool:
         """Return the result of a write; while the disk is full, retry until it succeeds or the service stops."""
@@ -371,9 +359,8 @@ class HostedModel:
                 settings = published.settings.model_dump(mode="json")
                 write_snapshot(self._store.submit_own, self.id, published.sequence, published.content(), settings)
                 self._saved, self._n_unsaved = published.sequence, 0
-            while self._store.submit_own(
-                partial(compact_some, model=self.id, keep_rows=self._limits.keep_rows)
-            ).result():
+            compact = partial(compact_some, model=self.id, keep_rows=self._limits.keep_rows)
+            while self._store.submit_own(compact).result():
                 pass
         except StoreError as error:
             logger.warning("no snapshot: %s", error, extra={"model": self.name})
@@ -402,8 +389,3 @@ def _resolve(future: Future[Any], result: Any, error: Exception | None = None) -
             future.set_result(result)
         else:
             future.set_exception(error)
-
-
-def _up_to_a_fit(some: list[Record]) -> list[Record]:
-    """Return the first records up to the next fit, so that their result is published before the long fit."""
-    return list(takewhile(lambda record: record is some[0] or record.kind != FIT, some))

@@ -20,12 +20,12 @@ from sslart.server.models._hosted import HostedModel
 from sslart.server.models._published import as_class, first_samples
 from sslart.server.models._replica import ReadRows
 from sslart.server.models._settings import Learning, Limits, ModelSettings, check_name
-from sslart.server.models._stored_rows import FoundRow, RowFinder, store_file
+from sslart.server.models._stored_rows import FoundRow, RowFinder, StoredRows, store_file
 from sslart.server.models._transactions import ConflictError, Key, NoSuchModelError, Work, Written
 from sslart.server.store import Store
 from sslart.server.store._database import NotWritableError, StoreBusyError, StoreError
 from sslart.server.store._files import is_from_file, remove_unused
-from sslart.server.store._journal import audit, models
+from sslart.server.store._journal import LAST, audit, models
 from sslart.server.store._labels import set_property
 from sslart.server.studies._samples import LoadedSamples, SampleCache
 
@@ -387,11 +387,15 @@ class Registry:
         """Return rows that a model was given."""
         return self._rows.find(self.store.reader(), hosted.id, hosted.settings, which)
 
+    def stored_rows(self, hosted: HostedModel, settings: ModelSettings, before: int = LAST) -> StoredRows:
+        """Return the rows that a model was given before a record, read by the connection of this thread."""
+        limit = self.limits.keep_rows
+        return StoredRows(self.store.reader(), hosted.id, before, hosted.n_rows, limit, settings)
+
     def samples(self, hosted: HostedModel) -> LoadedSamples:
         """Return all rows of a model as samples; those of a large model take some time."""
-        published, keep_rows = self.published(hosted), self.limits.keep_rows
-        given = hosted.id, hosted.n_rows, published, keep_rows
-        found = self._samples.samples(self.store.reader(), *given, hosted.fitted_rows)
+        published = self.published(hosted)
+        found = self._samples.samples(self.stored_rows(hosted, published.settings), published, hosted.fitted_rows)
         hosted.fitted_rows = None
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -11,19 +11,16 @@ from sslart._data.samples import Table
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
 from sslart._tables.cells import plain
-from sslart._tables.files import sample_rows
-from sslart._tables.training_table import TrainingTable, training_table_of
-from sslart._utils.notes import collected_notes, note
+from sslart._tables.training_table import TrainingTable
+from sslart._utils.notes import collected_notes
 from sslart.estimators._fitted import take_day_first
 from sslart.persistence import model_from_bytes
 from sslart.server.models._published import Cells, RowReader, as_class, first_samples
 from sslart.server.models._settings import ModelSettings, with_settings
-from sslart.server.models._stored_rows import TOGETHER, Progress, RowsBefore, label_column, one_answer, rows_with_labels
+from sslart.server.models._stored_rows import TOGETHER, Progress, StoredRows, one_answer
 from sslart.server.store._files import parts
 from sslart.server.store._journal import CREATE, FIT, IMPORT, LABEL, LEARN, SET, Record
-from sslart.server.store._labels import given_together
 
-SOURCE = "the table"
 GROUPED = (LEARN, LABEL)  # records of these kinds are learnt together
 
 
@@ -52,52 +49,24 @@ def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
     """
     content = record.content()
     settings = ModelSettings.model_validate(content["settings"])
-    before = RowsBefore(record.model, record.sequence, record.first_row)
+    before = record.model, record.sequence, record.first_row
     with collected_notes() as notes:
-        table = table_to_fit(connection, before, settings, content["keep_rows"], progress)
+        table = StoredRows(connection, *before, content["keep_rows"], settings).table_to_fit(progress)
         progress("learning", 0.0)
         model = fitted_to(table, settings)
     progress("measuring", 0.0)
+    accuracy = summarise(view_of(model)).accuracy if table.label_counts else None
     outcome = {
         "rows": len(table.labels),
         "labels": table.label_counts,
         "boxes": int(model.n_nodes_),
-        "accuracy": _accuracy(model) if table.label_counts else None,
+        "accuracy": None if accuracy is None else dict(vars(accuracy)),
         "columns": [one._asdict() for one in table.columns if one.name != TOGETHER],
         "notes": [with_settings(one) for one in notes],
         "by_labels": content["by_labels"],
     }
     is_all = len(table.labels) == record.first_row
     return Fitted(model, outcome, FittedRows(record.sequence, table.samples, table.labels) if is_all else None)
-
-
-def table_to_fit(
-    connection: Any,
-    before: RowsBefore,
-    settings: ModelSettings,
-    keep_rows: int,
-    progress: Progress | None = None,
-    changed: Mapping[int, Any] | None = None,
-    *,
-    together: bool = False,
-) -> TrainingTable:
-    """Return the rows that a fit learns.
-
-    `changed` are labels by row in place of those in force; `together`: by one answer about similar rows.
-    """
-    label, columns = label_column(settings), settings.columns(label_column(settings))
-    groups = None
-    if settings.group is None and settings.takes_groups:
-        answers = given_together(connection, before.model, before.sequence)
-        answers |= dict.fromkeys(changed or (), before.sequence) if together else {}
-        groups = {row: one_answer(sequence) for row, sequence in answers.items()} or None
-    if groups is not None:
-        columns = columns._replace(group=TOGETHER)
-    pieces = rows_with_labels(connection, before, keep_rows, label, progress, changed, groups)
-    frame, n_rows = sample_rows(pieces, label, settings.max_fit_rows, 0)
-    if len(frame) < n_rows:
-        note(f"Learnt from {len(frame)} of {n_rows} rows, labelled ones first: max_fit_rows sets how many.")
-    return training_table_of(frame, columns, SOURCE, need_labels=False)
 
 
 def fitted_to(table: TrainingTable, settings: ModelSettings) -> Any:
@@ -108,12 +77,6 @@ def fitted_to(table: TrainingTable, settings: ModelSettings) -> Any:
     learn(table.samples, table.labels, **groups)
     take_day_first(model, table.day_first)
     return model
-
-
-def _accuracy(model: Any) -> dict[str, Any] | None:
-    """Return the accuracy on labels that are left out, with its interval; None where it cannot be measured."""
-    found = summarise(view_of(model)).accuracy
-    return None if found is None else dict(vars(found))
 
 
 def imported_model(connection: Any, record: Record) -> Any:

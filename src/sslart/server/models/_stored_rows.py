@@ -17,7 +17,8 @@ from sslart._tables import cells as table_cells
 from sslart._tables.cells import labels as labels_in
 from sslart._tables.columns import blank_rows, check_columns, samples_for
 from sslart._tables.files import read_pieces, sample_rows
-from sslart._utils.notes import collected_notes
+from sslart._tables.training_table import TrainingTable, training_table_of
+from sslart._utils.notes import collected_notes, note
 from sslart.persistence import model_from_bytes
 from sslart.server.models._published import Published, as_class, text_frame
 from sslart.server.models._settings import ModelSettings
@@ -34,7 +35,7 @@ from sslart.server.store._files import (
     uploads,
 )
 from sslart.server.store._journal import LAST, LEARN, learn_records, record_with_row, row_with_id
-from sslart.server.store._labels import given_label, given_labels, kept_row, kept_rows
+from sslart.server.store._labels import given_label, given_labels, given_together, kept_row, kept_rows
 
 MODEL_FILE = b"\x89SSLART\n"
 BYTES_PER_PART = 2**20
@@ -152,41 +153,6 @@ def _cell(value: Any) -> Any:
     return value if isinstance(value, str | bool | int | float) else str(value)
 
 
-class RowsBefore(NamedTuple):
-    """The rows of a model that came before a record: their number is that of the first row after them."""
-
-    model: int
-    sequence: int
-    n_rows: int
-
-
-def label_column(settings: ModelSettings) -> str:
-    """Return the name of the column that has the labels."""
-    return LABEL if settings.label is None else settings.label
-
-
-def rows_with_labels(
-    connection: Any,
-    before: RowsBefore,
-    keep_rows: int,
-    label: str,
-    progress: Progress | None = None,
-    changed: Mapping[int, Any] | None = None,
-    groups: Mapping[int, str] | None = None,
-) -> Iterator[Any]:
-    """Yield the frames of `numbered_rows` with labels; their index numbers the yielded rows from 0.
-
-    With `groups`, the group of some rows, there is a column of groups in which any other row is one by itself.
-    """
-    n_yielded = 0
-    for rows, frame in numbered_rows(connection, before, keep_rows, label, progress, changed):
-        if groups is not None:
-            names = [groups.get(row, alone(row)) for row in rows]
-            frame = frame.assign(**{TOGETHER: pandas().Series(names, dtype=object, index=frame.index)})
-        yield frame.set_axis(pandas().RangeIndex(n_yielded, n_yielded + len(frame)))
-        n_yielded += len(frame)
-
-
 def alone(row: int) -> str:
     """Return the group of a row that got its label by itself."""
     return f"row {row}"
@@ -197,92 +163,138 @@ def one_answer(sequence: int) -> str:
     return f"answer {sequence}"
 
 
-def numbered_rows(
-    connection: Any,
-    before: RowsBefore,
-    keep_rows: int,
-    label: str,
-    progress: Progress | None = None,
-    changed: Mapping[int, Any] | None = None,
-) -> Iterator[tuple[Sequence[int], Any]]:
-    """Yield the numbers of rows in order and a frame of these rows, with a column of the labels in force.
+class StoredRows(NamedTuple):
+    """The rows that a model was given before a record, as they are in the store.
 
-    The rows are those of `rows_from`. `changed` are labels by row in place of those in force.
+    Of rows that are older than the newest `keep_rows`, those with a label and those of uploaded tables count, whether
+    the others are still there or not.
     """
-    given, is_empty = given_labels(connection, before.model, before.sequence) | dict(changed or {}), True
-    for rows, frame, own in rows_from(connection, before, keep_rows, label, also=given):
-        labels = [given.get(row, one) for row, one in zip(rows, own, strict=True)]
-        yield rows, frame.assign(**{label: pandas().Series(labels, dtype=object, index=frame.index)})
-        is_empty = False
-        if progress is not None:
-            progress("reading", min((rows[-1] + 1) / max(before.n_rows, 1), 1.0))
-    if is_empty:
-        raise ValueError("The model was given no rows yet: send a table, or rows to learn.")
 
+    connection: Any
+    model: int
+    sequence: int
+    n_rows: int  # the number of the first row after them
+    keep_rows: int
+    settings: ModelSettings
 
-def rows_from(
-    connection: Any,
-    before: RowsBefore,
-    keep_rows: int,
-    label: str,
-    first_row: int = 0,
-    also: Container[int] | None = None,
-) -> Iterator[tuple[Sequence[int], Any, list[Any]]]:
-    """Yield the numbers of rows from one on, the rows, and the labels that they came with, in order.
+    @property
+    def label(self) -> str:
+        """The name of the column that has the labels."""
+        return LABEL if self.settings.label is None else self.settings.label
 
-    Of rows that are older than the newest `keep_rows`, those with a label, or those given, and those of uploaded tables
-    are yielded, whether the others are still there or not.
-    """
-    wanted = given_labels(connection, before.model, before.sequence) if also is None else also
-    oldest = before.n_rows - keep_rows
-    single = ((row, cells) for row, cells in _single(connection, before) if row >= oldest or row in wanted)
-    for rows, frame in _frames(connection, before, single, first_row):
-        yield rows, frame, labels_in(frame[label]) if label in frame.columns else [None] * len(frame)
+    def given_labels(self) -> dict[int, Any]:
+        """Return the label in force of each row that was labelled by itself."""
+        return given_labels(self.connection, self.model, self.sequence)
 
+    def labelled(
+        self, progress: Progress | None = None, changed: Mapping[int, Any] | None = None
+    ) -> Iterator[tuple[Sequence[int], Any]]:
+        """Yield the numbers of rows in order and a frame of these rows, with a column of the labels in force.
 
-def _frames(
-    connection: Any, before: RowsBefore, single: Iterator[tuple[int, dict[str, Any]]], first_row: int
-) -> Iterator[tuple[Sequence[int], Any]]:
-    """Yield row numbers and rows in order: single rows in batches, tables as uploaded, but for those before a row."""
-    given = uploads(connection, before.model, before.sequence)
-    tables = [one for one in given if one.n_rows and one.first_row + one.n_rows > first_row]
-    single = ((row, cells) for row, cells in single if row >= first_row)
-    waiting = next(single, None)
-    for table in [*tables, None]:
-        end = before.n_rows if table is None else table.first_row
-        while waiting is not None and waiting[0] < end:
-            together = [waiting]
-            while (waiting := next(single, None)) is not None and waiting[0] < end and len(together) < ROWS_TOGETHER:
-                together.append(waiting)
-            yield [row for row, _ in together], text_frame([cells for _, cells in together])
-        if table is not None:
-            for part in parts(connection, table.id):
-                start = table.first_row + part.first_row
-                yield range(start, start + part.n_rows), frame_of(part.content)
+        `changed` are labels by row in place of those in force.
+        """
+        given, is_empty = self.given_labels() | dict(changed or {}), True
+        for rows, frame, own in self.pieces(also=given):
+            labels = [given.get(row, one) for row, one in zip(rows, own, strict=True)]
+            yield rows, frame.assign(**{self.label: pandas().Series(labels, dtype=object, index=frame.index)})
+            is_empty = False
+            if progress is not None:
+                progress("reading", min((rows[-1] + 1) / max(self.n_rows, 1), 1.0))
+        if is_empty:
+            raise ValueError("The model was given no rows yet: send a table, or rows to learn.")
 
+    def pieces(
+        self, first_row: int = 0, also: Container[int] | None = None
+    ) -> Iterator[tuple[Sequence[int], Any, list[Any]]]:
+        """Yield the numbers of rows from one on, the rows, and the labels that they came with, in order.
 
-def _single(connection: Any, before: RowsBefore) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the rows that were sent, and those that are kept without their record, in order."""
-    kept = iter(kept_rows(connection, before.model))
-    sent = (
-        (record.first_row + place, cells)
-        for record in learn_records(connection, before.model)
-        if record.sequence < before.sequence
-        for place, cells in enumerate(record.content()["rows"])
-    )
-    return heapq.merge(kept, sent, key=lambda one: one[0])
+        Tables come as they were uploaded, single rows together; `also` are rows to yield in place of those labelled.
+        """
+        wanted, oldest = self.given_labels() if also is None else also, self.n_rows - self.keep_rows
+        single = (
+            (row, cells) for row, cells in self._single() if row >= first_row and (row >= oldest or row in wanted)
+        )
+        for rows, frame in self._frames(single, first_row):
+            own = labels_in(frame[self.label]) if self.label in frame.columns else [None] * len(frame)
+            yield rows, frame, own
 
+    def _frames(self, single: Iterator[tuple[int, Any]], first_row: int) -> Iterator[tuple[Sequence[int], Any]]:
+        uploaded = uploads(self.connection, self.model, self.sequence)
+        tables = [one for one in uploaded if one.n_rows and one.first_row + one.n_rows > first_row]
+        waiting = next(single, None)
+        for table in [*tables, None]:
+            end = self.n_rows if table is None else table.first_row
+            while waiting is not None and waiting[0] < end:
+                together = [waiting]
+                while (waiting := next(single, None)) is not None and waiting[0] < end:
+                    if len(together) == ROWS_TOGETHER:
+                        break
+                    together.append(waiting)
+                yield [row for row, _ in together], text_frame([cells for _, cells in together])
+            if table is not None:
+                for part in parts(self.connection, table.id):
+                    start = table.first_row + part.first_row
+                    yield range(start, start + part.n_rows), frame_of(part.content)
 
-def sample_of(connection: Any, before: RowsBefore, published: Published, most: int) -> tuple[Any, list[Any]]:
-    """Return some of the rows as samples of a model, labelled ones first, and their labels."""
-    label = label_column(published.settings)
-    with collected_notes():
-        frame = sample_rows(rows_with_labels(connection, before, before.n_rows, label), label, most, 0).frame
-        names = published.reader.names
-        frame = frame.reindex(columns=[*names, label])
-        frame = frame[~blank_rows(frame, names, "the rows")].reset_index(drop=True)
-        samples = samples_for(published.model, frame[names], "the rows")
-    return samples, [as_class(one, published.view.classes) for one in labels_in(frame[label])]
+    def _single(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield the rows that were sent, and those that are kept without their record, in order."""
+        kept = iter(kept_rows(self.connection, self.model))
+        sent = (
+            (record.first_row + place, cells)
+            for record in learn_records(self.connection, self.model)
+            if record.sequence < self.sequence
+            for place, cells in enumerate(record.content()["rows"])
+        )
+        return heapq.merge(kept, sent, key=lambda one: one[0])
+
+    def table_to_fit(
+        self, progress: Progress | None = None, changed: Mapping[int, Any] | None = None, *, together: bool = False
+    ) -> TrainingTable:
+        """Return the rows that a fit learns; `together`: the changed labels are one answer about similar rows."""
+        settings, groups = self.settings, None
+        if settings.group is None and settings.takes_groups:
+            answers = given_together(self.connection, self.model, self.sequence)
+            answers |= dict.fromkeys(changed or (), self.sequence) if together else {}
+            groups = {row: one_answer(sequence) for row, sequence in answers.items()} or None
+        columns = settings.columns(self.label)
+        if groups is not None:
+            columns = columns._replace(group=TOGETHER)
+        frame, n_rows = self.sample(settings.max_fit_rows, progress, changed, groups)
+        if len(frame) < n_rows:
+            note(f"Learnt from {len(frame)} of {n_rows} rows, labelled ones first: max_fit_rows sets how many.")
+        return training_table_of(frame, columns, "the table", need_labels=False)
+
+    def sample(
+        self,
+        most: int,
+        progress: Progress | None = None,
+        changed: Mapping[int, Any] | None = None,
+        groups: Mapping[int, str] | None = None,
+    ) -> tuple[Any, int]:
+        """Return some rows, labelled ones first, and the number of all.
+
+        With `groups`, the group of some rows, there is a column of groups in which any other row is one by itself.
+        """
+
+        def pieces() -> Iterator[Any]:
+            n_yielded = 0
+            for rows, frame in self.labelled(progress, changed):
+                if groups is not None:
+                    names = [groups.get(row, alone(row)) for row in rows]
+                    frame = frame.assign(**{TOGETHER: pandas().Series(names, dtype=object, index=frame.index)})
+                yield frame.set_axis(pandas().RangeIndex(n_yielded, n_yielded + len(frame)))
+                n_yielded += len(frame)
+
+        return sample_rows(pieces(), self.label, most, 0)
+
+    def samples_for(self, published: Published, most: int) -> tuple[Any, list[Any]]:
+        """Return some of the rows as samples of a model, labelled ones first, and their labels."""
+        with collected_notes():
+            names = published.reader.names
+            frame = self._replace(keep_rows=self.n_rows).sample(most)[0].reindex(columns=[*names, self.label])
+            frame = frame[~blank_rows(frame, names, "the rows")].reset_index(drop=True)
+            samples = samples_for(published.model, frame[names], "the rows")
+        return samples, [as_class(one, published.view.classes) for one in labels_in(frame[self.label])]
 
 
 class NoSuchRowError(LookupError):

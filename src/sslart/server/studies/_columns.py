@@ -21,8 +21,7 @@ from sslart._utils.notes import collected_notes
 from sslart._utils.text import Day
 from sslart.server.models._published import Published
 from sslart.server.models._settings import ModelSettings, with_settings
-from sslart.server.models._stored_rows import RowsBefore, label_column, rows_from
-from sslart.server.store._labels import given_labels
+from sslart.server.models._stored_rows import StoredRows
 
 N_BINS = 20
 N_TOP = 12
@@ -97,20 +96,17 @@ def bin_edges(values: FloatArray) -> FloatArray:
     return np.maximum.accumulate(edges)
 
 
-def columns_of(
-    connection: Any, before: RowsBefore, settings: ModelSettings, keep_rows: int, published: Published | None
-) -> dict[str, Any]:
+def columns_of(stored: StoredRows, published: Published | None) -> dict[str, Any]:
     """Return the interpretation of each column: its role, kind, statistics, and warnings.
 
     The columns that the published model leaves out are those that its fit has left out.
     """
-    given = given_labels(connection, before.model, before.sequence)
+    given, settings, label = stored.given_labels(), stored.settings, stored.label
     n_rows, most, has_label = 0, MAX_ROWS, False
 
     def pieces() -> Iterable[Any]:
         nonlocal n_rows, has_label
-        label = label_column(settings)
-        for rows, frame, own in rows_from(connection, before, keep_rows, label):
+        for rows, frame, own in stored.pieces():
             n_rows += len(frame)
             has_label = has_label or label in frame.columns
             labels = [given.get(row, one) for row, one in zip(rows, own, strict=True)]
@@ -126,7 +122,7 @@ def columns_of(
     if len(frame) < n_rows:
         notes.append(f"The figures are of {len(frame)} of {n_rows} rows, drawn at random.")
     roles = dict.fromkeys(settings.ignore, "ignored") | {settings.group: "group", settings.id: "id"}
-    roles |= {label_column(settings): "label"} if has_label else {}
+    roles |= {label: "label"} if has_label else {}
     columns = [_column(name, frame[name], roles.get(name, "feature"), settings) for name in frame.columns]
     for name, (topic, why) in _left_out(columns, frame, settings, published).items():
         column = next(one for one in columns if one["name"] == name)

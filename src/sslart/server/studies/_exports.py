@@ -27,13 +27,13 @@ from sslart.reporting._page import environment
 from sslart.rules._model_rules import conditions_text, covers_text, label_text, right_text
 from sslart.rules._rule_sets import ModelRuleSet
 from sslart.server.models._published import Published
-from sslart.server.models._replica import Replica, RowBatch, fitted_to, table_to_fit
+from sslart.server.models._replica import Replica, RowBatch, fitted_to
 from sslart.server.models._settings import ModelSettings
-from sslart.server.models._stored_rows import RowsBefore, label_column, numbered_rows
+from sslart.server.models._stored_rows import StoredRows
 from sslart.server.models._transactions import ConflictError
 from sslart.server.store._files import digest_of, is_from_file
 from sslart.server.store._journal import IMPORT, LAST, Record, compacted_through, last_fit, records
-from sslart.server.store._labels import given_labels, history
+from sslart.server.store._labels import history
 from sslart.server.studies._columns import columns_of
 from sslart.server.studies._trust import trust
 
@@ -111,16 +111,15 @@ The dates of $names came as text with the day before the month. The model of thi
 since it gets dates and no text; in all else it is the same.""")
 
 
-def labels_csv(connection: Any, before: RowsBefore, published: Published, keep_rows: int) -> str:
+def labels_csv(stored: StoredRows) -> str:
     """Return all labelled rows as CSV: row number, actor and time of the label, and cells.
 
     The column of the labels has the name that it has in the table, so that the file can be learnt from.
     """
-    label = label_column(published.settings)
-    given = {one["row"]: one for one in history(connection, before.model, None, 0, LAST)}
+    given = {one["row"]: one for one in history(stored.connection, stored.model, None, 0, LAST)}
     frames = []
-    for rows, frame in numbered_rows(connection, before, keep_rows, label):
-        places = frame[label].notna().to_numpy().nonzero()[0].tolist()
+    for rows, frame in stored.labelled():
+        places = frame[stored.label].notna().to_numpy().nonzero()[0].tolist()
         numbers = [rows[place] for place in places]
         some = frame.iloc[places]
         entries = [given.get(row) for row in numbers]
@@ -138,17 +137,14 @@ def labels_csv(connection: Any, before: RowsBefore, published: Published, keep_r
     return csv_text(pandas().concat(frames, ignore_index=True), index=False)
 
 
-def card_html(
-    name: str, connection: Any, before: RowsBefore, published: Published, keep_rows: int, rules: ModelRuleSet
-) -> str:
+def card_html(name: str, stored: StoredRows, published: Published, rules: ModelRuleSet) -> str:
     """Return the card of a model that has a label as one HTML page without scripts, which loads nothing."""
     published.check_has_label()
     view = published.view
     n_left_out = 0 if view.left_out is None else len(view.left_out.truth)
     nowhere = np.full(n_left_out, -1)
-    columns = columns_of(connection, before, published.settings, keep_rows, published)
-    in_force = given_labels(connection, before.model, before.sequence)
-    last = {one["row"]: one["actor"] for one in history(connection, before.model, None, 0, LAST)}
+    columns, in_force = columns_of(stored, published), stored.given_labels()
+    last = {one["row"]: one["actor"] for one in history(stored.connection, stored.model, None, 0, LAST)}
     important = published.model.feature_importances().to_dict()["features"] if view.uses_evidence else []
     page: str = (
         environment()
@@ -251,8 +247,8 @@ def training_history(connection: Any, model: int, published: Published) -> Train
             return None
         content = record.content()
         first = recorder.first = ModelSettings.model_validate(content["settings"])
-        before = RowsBefore(record.model, record.sequence, record.first_row)
-        table = table_to_fit(connection, before, first, content["keep_rows"])
+        before = record.model, record.sequence, record.first_row
+        table = StoredRows(connection, *before, content["keep_rows"], first).table_to_fit()
         day_first.extend(table.day_first)
         call = "fit" if table.label_counts else "partial_fit"
         recorder.steps.append(TrainingStep(call, table.samples, table.labels, table.groups))

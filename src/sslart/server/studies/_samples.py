@@ -23,7 +23,7 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.notes import collected_notes
 from sslart.server.models._published import Published, as_class
 from sslart.server.models._replica import FittedRows
-from sslart.server.models._stored_rows import RowsBefore, label_column, rows_from
+from sslart.server.models._stored_rows import StoredRows
 from sslart.server.store._journal import LAST, last_fit
 from sslart.server.store._labels import given_labels
 
@@ -80,17 +80,14 @@ def spread(n: int, most: int) -> IntArray:
     return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
 
 
-def read_rows(
-    connection: Any, before: RowsBefore, keep_rows: int, published: Published, first_row: int = 0
-) -> SampleTable:
+def read_rows(stored: StoredRows, published: Published, first_row: int = 0) -> SampleTable:
     """Return the rows of a model from a number on; those that it cannot read are left out."""
     numbers: list[IntArray] = []
     frames: list[Any] = []
     labels: list[Any] = []
     names = published.reader.names
     with collected_notes():
-        stored = rows_from(connection, before, keep_rows, label_column(published.settings), first_row)
-        for rows, frame, own in stored:
+        for rows, frame, own in stored.pieces(first_row):
             given = np.asarray(rows, dtype=np.int64)
             features = frame.reindex(columns=names)
             is_wanted = (given >= first_row) & ~features.isna().all(axis=1).to_numpy()
@@ -102,7 +99,7 @@ def read_rows(
                 labels += [of_wanted[place] for place in places.tolist()]
     all_rows = np.concatenate([np.zeros(0, dtype=np.int64), *numbers])
     frame = pandas().concat(frames, ignore_index=True) if frames else pandas().DataFrame(columns=names)
-    return SampleTable(published, all_rows, frame, labels, before.n_rows)
+    return SampleTable(published, all_rows, frame, labels, stored.n_rows)
 
 
 def _readable(model: Any, frame: Any, places: IntArray) -> Iterator[tuple[IntArray, Any]]:
@@ -318,31 +315,23 @@ class SampleCache:
         self._locks: dict[int, threading.Lock] = {}
         self._lock = threading.Lock()
 
-    def samples(
-        self,
-        connection: Any,
-        model: int,
-        n_rows: int,
-        published: Published,
-        keep_rows: int,
-        fitted: FittedRows | None = None,
-    ) -> LoadedSamples:
-        """Return the samples of a model with `n_rows` rows; `fitted` are all rows as the last fit has read them."""
+    def samples(self, stored: StoredRows, published: Published, fitted: FittedRows | None = None) -> LoadedSamples:
+        """Return the rows of a model as samples; `fitted` are all of them as the last fit has read them."""
         with self._lock:
-            own = self._locks.setdefault(model, threading.Lock())
+            own = self._locks.setdefault(stored.model, threading.Lock())
         with own:
-            fit = last_fit(connection, model, published.sequence)
-            found = self._loaded.get(model)
+            fit = last_fit(stored.connection, stored.model, published.sequence)
+            found = self._loaded.get(stored.model)
             if fitted is not None and fitted.sequence == fit and (found is None or found.fit != fit):
                 old = None if found is None or not found.samples.reads_as(published) else found.projection
                 rows, frame = np.arange(len(fitted.labels), dtype=np.int64), fitted.frame.reset_index(drop=True)
                 samples = SampleTable(published, rows, frame, list(fitted.labels), len(rows))
                 found = LoadedSamples(samples, fit, old)
-            if found is None or found.fit != fit or found.samples.n_given != n_rows:
-                found = _extended(connection, RowsBefore(model, LAST, n_rows), keep_rows, published, fit, found)
+            if found is None or found.fit != fit or found.samples.n_given != stored.n_rows:
+                found = _extended(stored, published, fit, found)
             with self._lock:
-                self._loaded[model] = found
-                self._loaded.move_to_end(model)
+                self._loaded[stored.model] = found
+                self._loaded.move_to_end(stored.model)
                 while len(self._loaded) > MAX_MODELS:
                     self._loaded.popitem(last=False)
             return found
@@ -354,15 +343,13 @@ class SampleCache:
             self._locks.pop(model, None)
 
 
-def _extended(
-    connection: Any, before: RowsBefore, keep_rows: int, published: Published, fit: int, old: LoadedSamples | None
-) -> LoadedSamples:
+def _extended(stored: StoredRows, published: Published, fit: int, old: LoadedSamples | None) -> LoadedSamples:
     """Return the samples of a model, with what was read of them before."""
-    if old is None or not old.samples.reads_as(published) or old.samples.n_given > before.n_rows:
-        return LoadedSamples(read_rows(connection, before, keep_rows, published), fit)
+    if old is None or not old.samples.reads_as(published) or old.samples.n_given > stored.n_rows:
+        return LoadedSamples(read_rows(stored, published), fit)
     samples, first = replace(old.samples, published=published), old.samples.n_given
-    if first < before.n_rows:
-        more = read_rows(connection, before, keep_rows, published, first)
+    if first < stored.n_rows:
+        more = read_rows(stored, published, first)
         frame = pandas().concat([samples.frame, more.frame], ignore_index=True)
         rows, labels = np.concatenate([samples.rows, more.rows]), samples.own_labels + more.own_labels
         samples = SampleTable(published, rows, frame, labels, more.n_given)

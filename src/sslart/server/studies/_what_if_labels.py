@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,8 @@ from sslart._utils.notes import collected_notes
 from sslart._utils.optional import heavy
 from sslart._utils.text import plural
 from sslart.server.models._published import Published
-from sslart.server.models._replica import fitted_to, table_to_fit
-from sslart.server.models._settings import ModelSettings
-from sslart.server.models._stored_rows import RowsBefore
+from sslart.server.models._replica import fitted_to
+from sslart.server.models._stored_rows import StoredRows
 from sslart.server.studies._samples import LoadedSamples, read_rows, spread
 from sslart.server.studies._trust import NOT_FOUND, ends, keys_of, matched
 
@@ -26,23 +25,14 @@ MAX_SAMPLES = 20_000  # whose predictions are compared
 CHANCE = 0.05
 
 
-class Fits(NamedTuple):
-    """The rows of a model, and how it is fitted to them."""
-
-    connection: Any
-    before: RowsBefore
-    settings: ModelSettings
-    keep_rows: int
-
-    def fitted(self, changed: Mapping[int, Any], *, together: bool = False) -> Any:
-        """Return a model that is fitted with changed labels; `together`: by one answer about similar rows."""
-        given = self.connection, self.before, self.settings, self.keep_rows
-        with collected_notes():
-            return fitted_to(table_to_fit(*given, changed=changed, together=together), self.settings)
+def fitted(rows: StoredRows, changed: Mapping[int, Any], *, together: bool = False) -> Any:
+    """Return a model that is fitted with changed labels; `together`: by one answer about similar rows."""
+    with collected_notes():
+        return fitted_to(rows.table_to_fit(changed=changed, together=together), rows.settings)
 
 
 def trial(
-    fits: Fits,
+    stored: StoredRows,
     published: Published,
     loaded: LoadedSamples,
     changed: Mapping[int, Any],
@@ -55,14 +45,14 @@ def trial(
     Where the published model is not as it was fitted, a copy is fitted without the change, so that nothing but the
     change makes a difference. `together`: the changed labels are one answer about similar rows.
     """
-    after = Published(fits.fitted(changed, together=together), published.sequence, fits.settings)
-    before = published if is_fitted else Published(fits.fitted({}), published.sequence, fits.settings)
+    after = Published(fitted(stored, changed, together=together), published.sequence, stored.settings)
+    before = published if is_fitted else Published(fitted(stored, {}), published.sequence, stored.settings)
     old, new = before.view.left_out, after.view.left_out
     both = None
     if old is not None and new is not None:  # the places of the labels that both have, in the same order
         places = matched(keys_of(old, before.view), keys_of(new, after.view))
         both = places[places != NOT_FOUND], np.flatnonzero(places != NOT_FOUND)
-    moved = _moved(fits, before, after, loaded)
+    moved = _moved(stored, before, after, loaded)
     quality = [_quality(view, None if both is None else both[place]) for place, view in enumerate((before, after))]
     compared = None if both is None else _compared(old, new, both)
     return {
@@ -103,12 +93,12 @@ def _compared(old: Any, new: Any, both: tuple[IntArray, IntArray]) -> dict[str, 
     return {"labels": len(both[0]), "better": better, "worse": worse, "p_value": p_value}
 
 
-def _moved(fits: Fits, before: Published, after: Published, loaded: LoadedSamples) -> dict[str, Any]:
+def _moved(stored: StoredRows, before: Published, after: Published, loaded: LoadedSamples) -> dict[str, Any]:
     """Return the number of samples whose class changes, by pair of classes."""
     places = spread(len(loaded), MAX_SAMPLES)
     rows = loaded.samples.rows[places]
-    old, old_rows = _predicted(fits, before, loaded, places)
-    new, new_rows = _predicted(fits, after, loaded, places)
+    old, old_rows = _predicted(stored, before, loaded, places)
+    new, new_rows = _predicted(stored, after, loaded, places)
     known = dict(zip(new_rows.tolist(), new, strict=True))
     pairs = [(one, known[row]) for row, one in zip(old_rows.tolist(), old, strict=True) if row in known]
     counts = Counter(pair for pair in pairs if pair[0] != pair[1])
@@ -116,11 +106,13 @@ def _moved(fits: Fits, before: Published, after: Published, loaded: LoadedSample
     return {"n": sum(counts.values()), "of": len(pairs), "samples": len(rows), "by": by}
 
 
-def _predicted(fits: Fits, model: Published, loaded: LoadedSamples, places: IntArray) -> tuple[Sequence[Any], IntArray]:
+def _predicted(
+    stored: StoredRows, model: Published, loaded: LoadedSamples, places: IntArray
+) -> tuple[Sequence[Any], IntArray]:
     """Return the class that a model predicts for samples, None where it abstains, and their rows."""
     samples = loaded.samples
     if model.reader.names != samples.published.reader.names:
-        samples = read_rows(fits.connection, fits.before, fits.keep_rows, model)
+        samples = read_rows(stored, model)
         places = samples.places(loaded.samples.rows[places])
     rows = samples.rows[places]
     if not model.classes or not len(rows):
