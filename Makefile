@@ -88,14 +88,16 @@ lint: $(VENV)/tools
 	$(BIN)/lint-imports
 	$(MAKE) --no-print-directory lint-js lint-kernel
 
-# the studio's modules: eslint, and their types by tsc
-ifneq ($(shell command -v npm),)
-lint-js: $(JS)/node_modules
-	$(JS)/node_modules/.bin/eslint -c $(JS)/eslint.config.js src/sslart/studio/static $(JS)
-	$(JS)/node_modules/.bin/tsc -p $(JS)
+# the studio's modules: eslint, and their types by tsc; both need node 20.19 or newer
+NODE := $(shell command -v npm > /dev/null && node -p "parseInt(process.versions.node) >= 20" 2> /dev/null)
+ifeq ($(NODE),true)
+lint-js:
+	@$(MAKE) --no-print-directory $(JS)/node_modules || echo "npm cannot install eslint and TypeScript: JavaScript is not checked."
+	! test -e $(JS)/node_modules || $(JS)/node_modules/.bin/eslint -c $(JS)/eslint.config.js src/sslart/studio/static $(JS)
+	! test -e $(JS)/node_modules || $(JS)/node_modules/.bin/tsc -p $(JS)
 else
 lint-js:
-	@echo "There is no npm on this machine: JavaScript is not checked."
+	@echo "There is no npm with node 20 or newer on this machine: JavaScript is not checked."
 endif
 
 # the kernel: every warning of the compiler is an error; no code is made
@@ -103,7 +105,8 @@ KERNEL_FLAGS = -std=c++17 -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversio
 	-Wcast-qual -Wcast-align -Wextra-semi -Woverloaded-virtual -Wnon-virtual-dtor -Isrc/kernel $(shell $(BIN)/python -c \
 	"import nanobind, sysconfig as s; print('-isystem', nanobind.include_dir(), '-isystem', s.get_path('include'))")
 lint-kernel: $(VENV)/tools
-	for file in src/kernel/*.cpp; do $(CXX) -fsyntax-only -Werror $(KERNEL_FLAGS) $$file || exit 1; done
+	@command -v $(CXX) > /dev/null || echo "There is no $(CXX) on this machine: the kernel is not checked."
+	! command -v $(CXX) > /dev/null || for file in src/kernel/*.cpp; do $(CXX) -fsyntax-only -Werror $(KERNEL_FLAGS) $$file || exit 1; done
 
 # the same by clang, and its analyzer (under a minute); its options are in src/kernel/.clang-tidy
 tidy-kernel: $(VENV)/tools

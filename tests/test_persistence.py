@@ -22,7 +22,7 @@ from test_stream import fingerprint
 import sslart
 from conftest import ALL, name_of
 from sslart import SSLART, WESSLART, FuzzyART, persistence
-from sslart._art.boxes import BoxSet
+from sslart._art.boxes import NetworkBoxes
 from sslart._mapping.model_view import view_of
 
 PREFIX = struct.Struct("<8sIQ")
@@ -246,7 +246,7 @@ def test_hostile_weights_are_refused(path: Path, few_labels: Any, monkeypatch: p
     for value in (np.nan, -0.5, 1.5, 0.1):
         weights[0, 0] = value
         with monkeypatch.context() as changed:
-            changed.setattr(BoxSet, "weights", weights)
+            changed.setattr(NetworkBoxes, "weights", weights)
             sslart.save(model, path)
         with pytest.raises(ValueError, match="no model can have"):
             sslart.load(path)

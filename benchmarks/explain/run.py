@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from accuracy.sets import ORDER, UCI
-from explain import rules, speed
+from explain import counterfactuals, rules, speed
 from explain.quality import MAX_COLUMNS, MAX_ROWS, N_MEMBERS, Quality, quality
 from machine import description
 from sslart._utils.text import markdown_table
@@ -120,6 +120,7 @@ def main(line: list[str] | None = None) -> None:
     others = [speed.section(timings, arguments.quick)]
     print(others[0], flush=True)
     found = measured(UCI, QUICK_ROWS) if arguments.quick else measured(ORDER, MAX_ROWS)
+    others.append(counterfactuals.section(counterfactuals.SKLEARN if arguments.quick else counterfactuals.TABLES))
     others.append(rules.section(arguments.quick))
     text = page(found, timings, others)
     print(text)

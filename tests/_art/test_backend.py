@@ -58,3 +58,20 @@ def test_the_backend_can_be_forced() -> None:
     assert done.stdout.endswith("[]\n")
     assert "no compiled kernel" in run(hidden=True, SSLART_KERNEL="portable").stderr
     assert "must be one of auto" in run(hidden=False, SSLART_KERNEL="turbo").stderr
+
+
+@needs_kernel
+def test_the_reference_is_not_imported_where_there_is_a_kernel() -> None:
+    program = (
+        "import sys, numpy as np, sslart\n"
+        "X = np.random.RandomState(0).rand(60, 3)\n"
+        "y = np.where(X[:, 0] > 0.5, 'a', 'b')\n"
+        "for model in (sslart.AutoSSLART(random_state=0), sslart.SSLART(), sslart.FuzzyARTMAP()):\n"
+        "    model.fit(X, y).partial_fit(X[:2], y[:2]).predict(X)\n"
+        "    str(model.explain(X[:1])[0])\n"
+        "sslart.FuzzyART().fit(X).score_samples(X)\n"
+        "print([name for name in sys.modules if name.startswith('sslart._reference')])\n"
+    )
+    kept = {name: value for name, value in os.environ.items() if name != "SSLART_KERNEL"}
+    done = subprocess.run([sys.executable, "-c", program], env=kept, capture_output=True, text=True, check=False)
+    assert done.stdout == "[]\n", done.stderr

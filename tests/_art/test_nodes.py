@@ -9,16 +9,16 @@ import pytest
 
 from conftest import HAS_KERNEL
 from sslart._art.backend import REFERENCE, use_backend
-from sslart._art.boxes import BoxSet
+from sslart._art.boxes import NetworkBoxes
 
 BACKENDS = ["sslart._kernel", REFERENCE] if HAS_KERNEL else [REFERENCE]
 
 
-def filled(n_nodes: int = 5, n_features: int = 2, n_classes: int = 3) -> BoxSet:
+def filled(n_nodes: int = 5, n_features: int = 2, n_classes: int = 3) -> NetworkBoxes:
     random = np.random.RandomState(0)
     lower = random.randint(0, 4, size=(n_nodes, n_features)) / 8
     counts = random.randint(0, 3, size=(n_nodes, n_classes))
-    return BoxSet.from_state(
+    return NetworkBoxes.from_state(
         {
             "weights": np.hstack([lower, 1 - lower - 0.25]),
             "support": counts.sum(axis=1) + 1,
@@ -28,7 +28,7 @@ def filled(n_nodes: int = 5, n_features: int = 2, n_classes: int = 3) -> BoxSet:
     )
 
 
-def state_of(nodes: BoxSet) -> list[bytes]:
+def state_of(nodes: NetworkBoxes) -> list[bytes]:
     arrays = (nodes.weights, nodes.norms, nodes.support, nodes.counts, nodes.labels)
     return [array.tobytes() for array in arrays] + [bytes([nodes.n_nodes_stage1])]
 
@@ -89,4 +89,4 @@ def test_norms_and_labels_follow_from_weights_and_counts() -> None:
 )
 def test_states_that_cannot_be_are_refused(change: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="of the model"):
-        BoxSet.from_state({**filled().to_state(), **change})
+        NetworkBoxes.from_state({**filled().to_state(), **change})

@@ -5,16 +5,15 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import fields
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 import pytest
 from fastapi import FastAPI
-from pydantic import BaseModel
 
-from sslart.client import Accepted, Client, Job, Prediction, State
+from sslart.client import Accepted, Client, Job, Prediction, State, _operations
 from sslart.server.api._app import ROUTERS, described
-from sslart.server.api._endpoint import body_of
+from sslart.server.api._endpoint import BODIES
 
 NOT_IN_THE_CLIENT = {  # what load balancers, Prometheus, the studio and clients of another protocol ask
     *("live", "metrics", "list_examples", "use_example", "remove_property"),
@@ -60,17 +59,11 @@ def description() -> dict[str, Any]:
     app = FastAPI(generate_unique_id_function=lambda route: route.name)
     for router in ROUTERS:
         app.include_router(router)
-    return described(app, ROUTERS)
+    return described(app)
 
 
 DESCRIPTION = description()
 SCHEMAS = DESCRIPTION["components"]["schemas"]
-
-
-def bodies() -> dict[str, type[BaseModel]]:
-    """Return the models of request bodies by the names of their schemas."""
-    found = [body_of(route) for router in ROUTERS for route in router.routes]
-    return {one.model.__name__: one.model for one in found if one is not None}
 
 
 class NotedError(Exception):
@@ -120,7 +113,7 @@ def test_a_request_is_as_described(method: str) -> None:
     if request.headers.get("content-type") == "application/json":
         name = content["application/json"]["schema"].get("$ref", "").rpartition("/")[2]
         if name:
-            bodies()[name].model_validate_json(request.content)
+            BODIES[name].model_validate_json(request.content)
     else:
         assert bool(request.content) == bool(content)
 
@@ -144,6 +137,25 @@ def test_every_operation_has_a_method() -> None:
 def test_results_have_the_fields_of_the_answers(kind: type, schema: str, left_out: set[str]) -> None:
     described_fields = {name.replace("class", "class_") for name in SCHEMAS[schema]["properties"]} - left_out
     assert {one.name for one in fields(kind)} == described_fields
+
+
+@pytest.mark.parametrize(
+    ("method", "parameter", "operation", "setting"),
+    [
+        ("export", "format", "export", "format"),
+        ("fit", "estimator", "create_model_from_file", "estimator"),
+        ("fit", "learn", "create_model_from_file", "learn"),
+    ],
+)
+def test_choices_are_those_of_the_api(method: str, parameter: str, operation: str, setting: str) -> None:
+    every = [one for path in DESCRIPTION["paths"].values() for one in path.values()]
+    (found,) = (one for one in every if one["operationId"] == operation)
+    (schema,) = (one["schema"] for one in found["parameters"] if one["name"] == setting)
+    schema = SCHEMAS[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    choices = get_args(
+        getattr(_operations, inspect.signature(getattr(Client, method)).parameters[parameter].annotation)
+    )
+    assert sorted(choices) == sorted(schema["enum"])
 
 
 @pytest.mark.parametrize("method", ASKING)

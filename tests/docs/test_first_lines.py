@@ -11,7 +11,6 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(path for folder in ("src/sslart", "reproduction") for path in (ROOT / folder).rglob("*.py"))
-REWRITTEN_ELSEWHERE = ROOT / "src" / "sslart" / "explain" / "_counterfactuals"  # by the new engine: remove with it
 # an opening clause in place of a noun or a verb, as in "What a model predicts" or "Return which rows are labelled"
 CLAUSE = re.compile(r"(Returns? )?(what|who|whose|whom|of|whether|how|which|that)\b", re.IGNORECASE)
 
@@ -61,7 +60,6 @@ def test_first_lines_begin_with_a_noun_or_a_verb() -> None:
     found = [
         f"{path.relative_to(ROOT).as_posix()}:{number}: {line}"
         for path in SOURCES
-        if REWRITTEN_ELSEWHERE not in path.parents
         for number, line in first_lines(path.read_text(encoding="utf-8"))
         if CLAUSE.match(line)
     ]

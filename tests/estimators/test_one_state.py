@@ -375,7 +375,7 @@ def test_single_rows_are_learnt_as_others_are(scaling: str, half_life: int | Non
     short, long, whole = first, copy.deepcopy(first), copy.deepcopy(first)
     n_short = 0
     for row in range(100, 260):  # an array takes the short way, a list does not
-        with mock.patch.object(SSLART, "_partial_fit_table", wraps=short._partial_fit_table) as table:
+        with mock.patch.object(SSLART, "_learn_stream", wraps=short._learn_stream) as table:
             short.partial_fit(X[row : row + 1], y[row : row + 1])
         n_short += not table.called
         long.partial_fit(X[row : row + 1].tolist(), y[row : row + 1].tolist())
@@ -405,7 +405,7 @@ def test_a_single_label_is_learnt_as_others_are(model: Any, kind: type) -> None:
     n_short = 0
     for row in range(300, 420):
         label = y[row : row + 1].tolist()
-        with mock.patch.object(SSLART, "_partial_fit_table", wraps=short._partial_fit_table) as table:
+        with mock.patch.object(SSLART, "_learn_stream", wraps=short._learn_stream) as table:
             short.partial_fit(X[row : row + 1], label if label[0] is None else np.array(label))
         n_short += not table.called
         long.partial_fit(X[row : row + 1].tolist(), label)

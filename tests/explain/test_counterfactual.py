@@ -110,7 +110,7 @@ def test_all_changes_of_one_feature_are_those_that_brute_force_finds(model: Any)
         n_with += bool(nearest)
         if nearest:
             assert len(found[0].changes) == 1
-            assert model.counterfactual(x, n=1)[0].changes == found[0].changes or not found[0].plausible
+            assert model.counterfactual(x, n=1)[0].changes == found[0].changes
     assert n_with > 2
 
 
@@ -180,10 +180,9 @@ def test_whatever_is_offered_holds(X: np.ndarray, seed: int, which: int, plausib
             assert lowest[feature] <= change.after <= highest[feature]
             assert feature != 0 or not ranges or change.after >= 0.25
     if plausible:
-        least = min(model.novelty_threshold_, model.score_samples(x[None])[0])
         for one in found:
             sample = np.array([np.nan if value is None else value for value in one.sample], dtype=float)
-            assert model.score_samples(sample[None])[0] >= least
+            assert model.score_samples(sample[None])[0] >= model.novelty_threshold_
     again = model.counterfactual(x, fixed=fixed, ranges=ranges, n=4, plausible=plausible)
     assert again.to_dict() == found.to_dict()
 
@@ -409,10 +408,10 @@ def test_changes_hold_for_the_cells_of_a_row_with_dates(model: Any) -> None:
     days = pd.Timestamp("2024-01-01") + pd.to_timedelta(random.integers(0, 300, 120), unit="D")
     frame = pd.DataFrame({"ordered": days, "price": random.normal(size=120).round(2)})
     frame["kind"] = random.choice(["a", "b"], 120)
-    y = np.where((frame["ordered"].dt.day_of_week > 3) ^ (frame["price"] > 0), "private", "firm")
+    y = np.where((frame["ordered"].dt.day_of_week > 3) | (frame["price"] > 0.5), "private", "firm")
     model = clone(model).fit(frame, y)
     changed = set()
-    for row in range(6):
+    for row in range(8):
         cells = frame.iloc[row].to_dict()
         explained = model.explain(frame[row : row + 1])[0].counterfactual
         for one in [*model.counterfactual(cells, n=4), *([] if explained is None else [explained])]:
@@ -421,7 +420,7 @@ def test_changes_hold_for_the_cells_of_a_row_with_dates(model: Any) -> None:
             if "ordered" in after:
                 after["ordered"] = pd.Timestamp("1970-01-01") + pd.Timedelta(days=after["ordered"])
             assert model.predict(pd.DataFrame([cells | after])) == [one.prediction]
-    assert {"ordered", "price"} <= changed <= set(frame.columns)
+    assert {"ordered", "price" if isinstance(model, AutoSSLART) else "kind"} <= changed <= set(frame.columns)
 
 
 def test_limits_of_the_parts_of_a_date_hold() -> None:

@@ -18,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 
 import sslart
 from conftest import CLASSIFIERS, lattices, name_of
-from sslart import SSLART, WESSLART, FuzzyART, FuzzyARTMAP
+from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart._mapping.model_view import PredictionBatch, view_of
 from sslart.explain import Box, Explanation, explain
 
@@ -211,9 +211,10 @@ def test_a_counterfactual_is_as_fine_as_the_data(model: Any) -> None:
     assert np.mean(rounds) > 0.6  # the sides of a narrow box may want more decimals
 
 
-def test_the_search_for_counterfactuals_predicts_a_bounded_number_of_batches(blobs: Any, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("model", [SSLART(0.9, random_state=0), AutoSSLART(random_state=0)], ids=name_of)
+def test_counterfactuals_of_many_samples_are_searched_in_batches(model: Any, blobs: Any, monkeypatch: Any) -> None:
     X, y = blobs
-    model = fitted(SSLART(0.9, random_state=0), X, y)
+    model = fitted(model, X, y)
     sizes: list[int] = []
 
     class CountedBatch(PredictionBatch):
@@ -221,11 +222,12 @@ def test_the_search_for_counterfactuals_predicts_a_bounded_number_of_batches(blo
             sizes.append(len(table))
             super().__init__(view, table)
 
-    monkeypatch.setattr("sslart.explain._explanation.PredictionBatch", CountedBatch)
+    monkeypatch.setattr("sslart.explain._search.PredictionBatch", CountedBatch)
+    assert explain(model, X[:10])[0].counterfactual is not None
+    n_batches_of_few = len(sizes)
     assert explain(model, X)[0].counterfactual is not None
-    assert len(sizes) <= 25
-    assert sizes
-    assert max(sizes) <= len(X)
+    assert len(sizes) - n_batches_of_few < 2 * n_batches_of_few
+    assert sum(sizes[n_batches_of_few:]) < 250 * len(X)
 
 
 def test_one_feature_and_copies_of_a_sample_with_two_labels() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sslart._art.backend import backend
 from sslart._art.learning import LEAST_SUPPORT, NO_BOX, LearningParams, LearnResult, both
@@ -23,7 +24,7 @@ FREE = 8  # one in so many is free after boxes have been joined
 ROUNDING = 1e-6  # the most by which the counts of a box that fades may exceed its support
 
 
-class BoxSet:
+class NetworkBoxes:
     """The boxes of one network in order of creation. Immutable; versions share unchanged boxes.
 
     Parameters
@@ -47,7 +48,7 @@ class BoxSet:
         self.n_nodes_stage1, self.n_learnt, self.vigilance = n_nodes_stage1, n_learnt, vigilance
 
     @classmethod
-    def none(cls, n_features: int, n_constant: int = 0) -> BoxSet:
+    def none(cls, n_features: int, n_constant: int = 0) -> NetworkBoxes:
         """Return no boxes."""
         boxes = backend().Boxes(n_features, 0, n_constant)
         boxes.publish()
@@ -85,14 +86,12 @@ class BoxSet:
 
     def weights_of(self, boxes: IntArray | None) -> FloatArray:
         """Return the weights of some boxes."""
-        weights: FloatArray = self._read("weights", boxes, np.float64, 2 * self.n_features)
-        return weights
+        return self._read("weights", boxes, np.float64, 2 * self.n_features)
 
     @property
     def norms(self) -> FloatArray:
         """The sum |W| of each box's weights."""
-        norms: FloatArray = self._read("norms", None, np.float64)
-        return norms
+        return self._read("norms", None, np.float64)
 
     @property
     def support(self) -> CountArray:
@@ -119,8 +118,7 @@ class BoxSet:
 
     def labels_of(self, boxes: IntArray | None) -> IntArray:
         """Return the class of some boxes, an array of one dimension."""
-        labels: IntArray = self._read("labels", boxes, np.int64)
-        return labels
+        return self._read("labels", boxes, np.int64)
 
     @property
     def met(self) -> BoolArray:
@@ -129,10 +127,9 @@ class BoxSet:
 
     def met_of(self, boxes: IntArray | None) -> BoolArray:
         """Return `met` for the given boxes."""
-        met: BoolArray = self._read("met", boxes, np.uint8, self.n_constant).view(bool)
-        return met
+        return self._read("met", boxes, np.uint8, self.n_constant).view(bool)
 
-    def _read(self, name: str, boxes: IntArray | None, dtype: Any, *columns: int) -> Any:
+    def _read(self, name: str, boxes: IntArray | None, dtype: Any, *columns: int) -> NDArray[Any]:
         if boxes is not None:
             boxes = np.ascontiguousarray(boxes, dtype=np.int64)
         array = np.empty((self.n_nodes if boxes is None else len(boxes), *columns), dtype=dtype)
@@ -174,7 +171,7 @@ class BoxSet:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> BoxSet:
+    def from_state(cls, state: dict[str, Any]) -> NetworkBoxes:
         """Return the boxes of a saved state, after checking that it can be one."""
         weights = saved_array(state, "weights", np.float64, None, None, low=0, high=1)
         n_learnt = saved_whole(state, "n_learnt", 1, MAX_COUNT) if "n_learnt" in state else None
@@ -201,13 +198,13 @@ class BoxSet:
         self.__dict__.update(vars(self.from_state(state)))
 
 
-class BoxDraft(BoxSet):
+class BoxDraft(NetworkBoxes):
     """Boxes that learn. Nobody else has them until they are published."""
 
-    def published(self) -> BoxSet:
+    def published(self) -> NetworkBoxes:
         """Return the boxes, which learn no more."""
         self.backend_boxes.publish()
-        return BoxSet(self.backend_boxes, self.n_nodes_stage1, self.n_learnt, self.vigilance)
+        return NetworkBoxes(self.backend_boxes, self.n_nodes_stage1, self.n_learnt, self.vigilance)
 
     def add_classes(self, n_classes: int) -> None:
         """Make room for the counts of further classes."""

@@ -24,7 +24,7 @@ LARGE = 2**24  # bytes of what is kept of a larger table
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
+class LearntSamples:
     """Learnt samples with the boxes they won: the input of the jackknife.
 
     Attributes
@@ -53,15 +53,15 @@ class Learnt:
     chosen: IntArray
     sizes: IntArray
 
-    def of(self, rows: IntArray, n_chosen: int) -> Learnt:
+    def of(self, rows: IntArray, n_chosen: int) -> LearntSamples:
         """Return the same restricted to `rows`, with the first `n_chosen` chosen samples."""
         chosen = np.searchsorted(rows, self.chosen[:n_chosen])
         kept = (self.table[rows], self.winners[rows], self.keys[rows], self.parts[rows])
-        return Learnt(self.network, self.params, *kept, chosen, self.sizes)
+        return LearntSamples(self.network, self.params, *kept, chosen, self.sizes)
 
 
 @dataclass(frozen=True, eq=False)
-class Changed:
+class ChangedBoxes:
     """Boxes that are other ones without a sample that is left out (by place, ascending), NaN where nothing is left."""
 
     sample: IntArray
@@ -96,27 +96,23 @@ def left_out_fits(
         table, winners, groups = table[kept], winners[kept], None if groups is None else groups[kept]
     if table.values.nbytes <= SMALL:
         table, winners = table.copy(), winners.copy()
-        return Deferred(lambda: _fits(*_small(_learnt(network, table, winners, params, groups))))
+        return Deferred(lambda: _fits(_learnt(network, table, winners, params, groups)))
     learnt, growth = _reduced(_learnt(network, table, winners, params, groups))
     return Deferred(lambda: _fits(learnt, growth))
 
 
 def _learnt(
     network: Network, table: Table, winners: IntArray, params: LearningParams, groups: IntArray | None
-) -> Learnt:
+) -> LearntSamples:
     keys = row_keys(network.encoder.varying(table))
     parts = keys if groups is None else np.where(groups == 0, keys, groups.view(np.uint64))
     chosen = _chosen(keys, MAX_SAMPLES)
     chosen = chosen[~network.empty(network.encode(table[chosen]))]
     sizes = np.bincount(winners, minlength=network.nodes.n_nodes)
-    return Learnt(network, params, table, winners, keys, parts, chosen, sizes)
+    return LearntSamples(network, params, table, winners, keys, parts, chosen, sizes)
 
 
-def _small(learnt: Learnt) -> tuple[Learnt, FloatArray]:
-    return learnt, _narrower_ranges(learnt, _left_out_rows(learnt))
-
-
-def _reduced(learnt: Learnt) -> tuple[Learnt, FloatArray]:
+def _reduced(learnt: LearntSamples) -> tuple[LearntSamples, FloatArray]:
     """Return as much of a large table as it takes to leave samples out, fewer where that is too much."""
     left_out = _left_out_rows(learnt)
     growth = _narrower_ranges(learnt, left_out)
@@ -142,14 +138,16 @@ def _reduced(learnt: Learnt) -> tuple[Learnt, FloatArray]:
         n_chosen = max(n_chosen // 2, MIN_SAMPLES)
 
 
-def _left_out_rows(learnt: Learnt) -> IntArray:
+def _left_out_rows(learnt: LearntSamples) -> IntArray:
     """Return all samples that are left out at some time."""
     parts = np.sort(learnt.parts[learnt.chosen])
     within = np.flatnonzero((learnt.parts >= parts[0]) & (learnt.parts <= parts[-1]))
     return np.asarray(within[parts[np.searchsorted(parts, learnt.parts[within])] == learnt.parts[within]])
 
 
-def _fits(learnt: Learnt, growth: FloatArray) -> tuple[KeyArray, Fits]:
+def _fits(learnt: LearntSamples, growth: FloatArray | None = None) -> tuple[KeyArray, Fits]:
+    """Return the fits, given by how much distances grow; None: as the whole table shows."""
+    growth = _narrower_ranges(learnt, _left_out_rows(learnt)) if growth is None else growth
     samples = learnt.network.encode(learnt.table[learnt.chosen])
     boxes, weights, matches = _best(learnt, samples, _changed(learnt))
     familiarity = np.clip(matches - _grown_distance(samples, weights, growth), 0.0, 1.0)
@@ -175,7 +173,7 @@ def _code(samples: FloatArray) -> FloatArray:
     return code
 
 
-def _changed(learnt: Learnt) -> Changed:
+def _changed(learnt: LearntSamples) -> ChangedBoxes:
     """Return the boxes that change when each chosen sample is left out with its copies."""
     nodes, rows = learnt.network.nodes, _left_out_rows(learnt)
     parts = np.unique(learnt.parts[learnt.chosen])
@@ -192,10 +190,10 @@ def _changed(learnt: Learnt) -> Changed:
     starts, ends = np.searchsorted(part, of_chosen), np.searchsorted(part, of_chosen, side="right")
     sample = np.repeat(np.arange(len(of_chosen)), ends - starts)
     taken = np.arange(len(sample)) - np.repeat(np.cumsum(ends - starts) - ends, ends - starts)
-    return Changed(sample, box[taken], weights[taken])
+    return ChangedBoxes(sample, box[taken], weights[taken])
 
 
-def _without(learnt: Learnt, parts: KeyArray, boxes: IntArray) -> FloatArray:
+def _without(learnt: LearntSamples, parts: KeyArray, boxes: IntArray) -> FloatArray:
     """Return the weights of boxes without a part of their samples: each is the hull of the others."""
     needed = np.zeros(learnt.network.nodes.n_nodes, dtype=bool)
     needed[boxes] = True
@@ -213,7 +211,7 @@ def _without(learnt: Learnt, parts: KeyArray, boxes: IntArray) -> FloatArray:
     return np.where(holder[place] == parts[:, None], lowest_of_others[place], lowest[place])
 
 
-def _best(learnt: Learnt, samples: FloatArray, changed: Changed) -> tuple[IntArray, FloatArray, FloatArray]:
+def _best(learnt: LearntSamples, samples: FloatArray, changed: ChangedBoxes) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return the box of highest choice for each sample, its weights, and its match; -1 and NaN where there is none."""
     nodes, code, present = learnt.network.nodes, _code(samples), np.tile(~np.isnan(samples), 2)
     whole = _best_unchanged(learnt, samples, changed)
@@ -238,7 +236,7 @@ def _best(learnt: Learnt, samples: FloatArray, changed: Changed) -> tuple[IntArr
     )
 
 
-def _best_unchanged(learnt: Learnt, samples: FloatArray, changed: Changed) -> IntArray:
+def _best_unchanged(learnt: LearntSamples, samples: FloatArray, changed: ChangedBoxes) -> IntArray:
     """Return the box of highest choice among those that stay the same without each sample, -1 where there is none."""
     n_changed = np.bincount(changed.sample, minlength=len(samples))
     best = np.full(len(samples), -1)
@@ -273,7 +271,7 @@ def _grown_distance(samples: FloatArray, weights: FloatArray, growth: FloatArray
     return np.asarray((grown - sides).sum(axis=1) / (~np.isnan(samples)).sum(axis=1))
 
 
-def _narrower_ranges(learnt: Learnt, left_out: IntArray) -> FloatArray:
+def _narrower_ranges(learnt: LearntSamples, left_out: IntArray) -> FloatArray:
     """Return the growth of distances when each chosen sample is left out, shape (n_chosen, n_features, 2).
 
     First how many times as wide the range of each feature is as it would be. Then how much further off a value is where

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from sslart._art.backend import backend, encode, row_factors
-from sslart._art.boxes import BoxDraft, BoxSet, runs
+from sslart._art.boxes import BoxDraft, NetworkBoxes, runs
 from sslart._art.learning import NO_FITS, Fading, Fits, LearningParams, LearnResult, as_flags, both, pieces, renamed
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
@@ -45,9 +45,9 @@ class Coded(NamedTuple):
 class Network:
     """An encoder and the boxes learnt in it. Immutable: learning makes another one."""
 
-    def __init__(self, encoder: Encoder, nodes: BoxSet | None = None) -> None:
+    def __init__(self, encoder: Encoder, nodes: NetworkBoxes | None = None) -> None:
         self.encoder = encoder
-        self.nodes = BoxSet.none(len(encoder.features), len(encoder.constant)) if nodes is None else nodes
+        self.nodes = NetworkBoxes.none(len(encoder.features), len(encoder.constant)) if nodes is None else nodes
         self._made = Cache()
 
     def get_or_compute(self, key: Any, make: Callable[[], Made]) -> Made:
@@ -197,7 +197,7 @@ class Network:
             return None
         after, box, predicted, gap, key, fit = learnt
         is_new = target == UNLABELLED and after.n_boxes > boxes.n_boxes
-        network = Network(encoder, BoxSet(after, nodes.n_nodes_stage1 + is_new, n_learnt, nodes.vigilance))
+        network = Network(encoder, NetworkBoxes(after, nodes.n_nodes_stage1 + is_new, n_learnt, nodes.vigilance))
         return RowLearnt(network, box, predicted, gap, key, fit)
 
     def empty(self, coded: FloatArray) -> BoolArray:
@@ -286,7 +286,7 @@ class Network:
             n_threads=n_threads(n_jobs, samples.size * own.n_nodes),
             stop=stop_flag(),
         )
-        for row in np.flatnonzero(self.empty(samples)) if self.encoder.constant else ():  # every node matches alike
+        for row in np.flatnonzero(self.empty(samples)) if self.encoder.constant else ():  # all boxes match alike
             is_labelled = (own.labels if labels is None else labels) != UNLABELLED
             first = np.flatnonzero(is_labelled | (not labelled_only))[:depth]
             nodes[row], matches[row] = np.pad(first, (0, depth - len(first)), constant_values=-1), 1.0
@@ -334,16 +334,10 @@ class Network:
         draft.recode(self.encoder, encoder)
         return Network(encoder, draft.published())
 
-    def boxes_in_units_of(self, boxes: IntArray) -> FloatArray:
-        """Return the corners of some boxes in the user's units side by side; NaN where no sample has reached a side."""
+    def boxes_in_units(self, boxes: IntArray | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return the corners of some boxes in the user's units; NaN on sides that no sample has reached."""
         weights, n_features = self.nodes.weights_of(boxes), self.nodes.n_features
         lower, upper = weights[:, :n_features], 1.0 - weights[:, n_features:]
-        sides = [np.where(lower <= upper, self.encoder.decode(side), np.nan) for side in (lower, upper)]
-        return np.hstack(sides)
-
-    def boxes_in_units(self) -> tuple[FloatArray, FloatArray]:
-        """Return the corners of the boxes in the user's units; NaN on a side that no sample has reached yet."""
-        lower, upper = self.nodes.boxes()
         reached = lower <= upper
         return (
             np.where(reached, self.encoder.decode(lower), np.nan),
@@ -358,7 +352,7 @@ class Network:
     def from_state(cls, state: dict[str, Any], n_columns: int) -> Network:
         """Return the network of a saved state, after checking that it can be one."""
         encoder = Encoder.from_state(state, n_columns)
-        nodes = BoxSet.from_state(state["nodes"])
+        nodes = NetworkBoxes.from_state(state["nodes"])
         if nodes.n_features != len(encoder.features) or nodes.n_constant != len(encoder.constant):
             raise ValueError("the encoder of the model does not fit its boxes")
         lower, upper = nodes.boxes()
@@ -388,25 +382,16 @@ def learn_empty(
         if predict_depth is not None:
             labels = nodes.labels[: predict_depth or None]
             learnt.predicted[row] = next((label for label in labels.tolist() if label != UNLABELLED), UNLABELLED)
-        needs_node = _needs_node(nodes, target, one_to_one=params.one_to_one)
-        if limit is not None and nodes.n_nodes + needs_node > limit:
+        first = UNLABELLED
+        if params.one_to_one and nodes.n_nodes:
+            first = int(nodes.labels_of(np.zeros(1, dtype=np.int64))[0])
+        is_taken = UNLABELLED not in (target, first) and first != target  # the first box is of another class alone
+        needs_box = not nodes.n_nodes or is_taken
+        if limit is not None and nodes.n_nodes + needs_box > limit:
             into = both(into, nodes.make_room(params, learnt, stop))
-        learnt.nodes[row] = _learn(nodes, target, needs_node=needs_node)
+        box = nodes.add_empty() if needs_box else 0
+        nodes.n_nodes_stage1 += needs_box and target == UNLABELLED
+        nodes.backend_boxes.count(box, target)
+        learnt.nodes[row] = box
     nodes.count(len(targets))
     return into
-
-
-def _needs_node(nodes: BoxDraft, target: int, *, one_to_one: bool) -> bool:
-    """Return True if there is no box yet, or if the first box serves another class exclusively."""
-    if not nodes.n_nodes:
-        return True
-    first = int(nodes.labels_of(np.zeros(1, dtype=np.int64))[0])
-    return one_to_one and UNLABELLED not in (target, first) and first != target
-
-
-def _learn(nodes: BoxDraft, target: int, *, needs_node: bool) -> int:
-    """Count a sample in the first box, or in a new empty box, and return the index of that box."""
-    node = nodes.add_empty() if needs_node else 0
-    nodes.n_nodes_stage1 += needs_node and target == UNLABELLED
-    nodes.backend_boxes.count(node, target)
-    return node

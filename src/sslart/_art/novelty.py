@@ -379,11 +379,6 @@ class NoveltyTest:
         """Familiarities of the calibration samples, ascending."""
         return self.networks[0].get_or_compute(self.calibration, lambda: self.calibration.familiarity(self.networks))
 
-    @property
-    def min_pvalue(self) -> float:
-        """The lowest p-value that a sample can have: no sample is flagged at a lower share of false alarms."""
-        return 1.0 / (len(self.familiarity) + 1)
-
     def threshold(self, false_alarms: float = FALSE_ALARMS) -> float:
         """Return the familiarity below which samples are novel; 0 where too few samples are known to flag any."""
         k = n_lowest(false_alarms, len(self.familiarity))

@@ -95,8 +95,8 @@ class Forest:
                 stop_flag(),
             )
             n_leaves = int((features[:n] == LEAF).sum())
-            nodes = (one[:n].copy() for one in (features, thresholds, left, shares))
-            forests.append(cls(roots, *nodes, values[:n_leaves].copy()))
+            arrays: list[Any] = [one[:n].copy() for one in (features, thresholds, left, shares)]
+            forests.append(cls(roots, *arrays, values[:n_leaves].copy()))
         return forests[0] if len(forests) == 1 else cls.joined(forests)
 
     @classmethod

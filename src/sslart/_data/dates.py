@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-MONTHS = ("January", "February", "March", "April", "May", "June")
-MONTHS += ("July", "August", "September", "October", "November", "December")
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 HOURS = tuple(f"{start:02}:00 to {start + 3:02}:00" for start in range(0, 24, 3))
 
 MONDAY = 4  # the fifth day of 1970, counted from 0

@@ -122,7 +122,7 @@ def _wrong_in_the_middle(values: FloatArray, left: BoolArray, codes: IntArray, w
     inner = 1 + np.flatnonzero(is_next[:-1] & is_next[1:])
     nearest = inner + np.where(gaps[inner - 1] <= gaps[inner], -1, 1)
     wrong = inner[is_single[inner] & is_single[nearest] & (code[inner] != code[nearest])]
-    return np.bincount(column[wrong], weights[row[wrong]], minlength=values.shape[1])
+    return np.bincount(column[wrong], weights[row[wrong]], values.shape[1]).astype(np.float64)
 
 
 def _share_of(table: Table, column: int, rows: IntArray, codes: IntArray) -> float:

@@ -137,7 +137,8 @@ def read_samples(
     X = without_mask(X)
     given = columns_of(X) if is_frame(X) else []
     if any(not is_numeric(column) for _, column in given):
-        columns, dates = [], []
+        columns: list[NDArray[Any]] = []
+        dates = []
         for position, (name, column) in enumerate(given):
             before = None if categorical is None or position in undecided else position in categorical
             if position in plan.left_out:

@@ -170,8 +170,8 @@ class Measurements(NamedTuple):
 
     def rows(self, rows: slice) -> Measurements:
         """Return the measurements of the given rows."""
-        codes, predicted, wrong = (None if one is None else one[rows] for one in self[2:])
-        return Measurements(self.gaps[rows], self.room, codes, predicted, wrong)
+        others: list[Any] = [None if one is None else one[rows] for one in self[2:]]
+        return Measurements(self.gaps[rows], self.room, *others)
 
 
 class StreamNames(NamedTuple):
@@ -247,7 +247,8 @@ class DriftMonitor:
 
     def _n_classes(self) -> int:
         """Return the number of classes that are counted."""
-        return self.sums.shape[1] - FIRST_FEATURE - 3 * len(self.history.first) - len(self.history.categories)
+        width: int = self.sums.shape[1]
+        return width - FIRST_FEATURE - 3 * len(self.history.first) - len(self.history.categories)
 
     def _checked(self, names: StreamNames) -> DriftMonitor:
         """Return the monitor after windows have taken account of all samples up to the last check that is due."""

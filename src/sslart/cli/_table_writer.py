@@ -45,7 +45,13 @@ def check_kind(target: str) -> None:
             ".jsonl."
         )
     if kind in EXCEL:
-        needs_openpyxl(target)
+        try:
+            optional("openpyxl", "excel")
+        except ImportError as error:
+            raise ImportError(
+                f"{target} is a spreadsheet, which is written with openpyxl. Give a name that ends with .csv, or "
+                f"{install_command('excel', 'openpyxl')}"
+            ) from error
 
 
 def written(frames: Iterable[Any], kind: str, types: Mapping[str, Any], style: CellStyle) -> Iterator[bytes]:
@@ -88,19 +94,13 @@ def _visible_cell(text: str) -> str:
 
 def records(frame: Any) -> list[dict[str, Any]]:
     """Return rows as values for JSON: None where missing, and text for types that JSON lacks."""
-    is_blank = {name: frame[name].isna().tolist() for name in frame}
-    columns = {
-        name: [
-            None if blank else _json_value(one) for one, blank in zip(frame[name].tolist(), is_blank[name], strict=True)
-        ]
-        for name in frame
-    }
-    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
+    def cell(value: Any, blank: bool) -> Any:
+        is_number = isinstance(value, int) or (isinstance(value, float) and abs(value) < float("inf"))
+        return None if blank else value if isinstance(value, str) or is_number else str(value)
 
-def _json_value(value: Any) -> Any:
-    is_number = isinstance(value, int) or (isinstance(value, float) and abs(value) < float("inf"))
-    return value if isinstance(value, str) or is_number else str(value)
+    columns = [map(cell, column.tolist(), column.isna().tolist()) for _, column in frame.items()]
+    return [dict(zip(frame.columns, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
 def _json(frames: Iterable[Any]) -> Iterator[bytes]:
@@ -138,41 +138,22 @@ def prediction_types(classes: Any) -> dict[str, Any]:
     return types | dict.fromkeys(("probability", "novelty"), pyarrow.float64())
 
 
-class Buffer(io.RawIOBase):
-    """A write-only buffer that can be drained while a writer fills it."""
+class Buffer(io.BytesIO):
+    """A buffer that can be drained while a writer fills it."""
 
-    def __init__(self) -> None:
-        self._written, self._position = bytearray(), 0
-
-    def writable(self) -> bool:
-        """Return True: the buffer can be written."""
-        return True
+    _n_taken = 0
 
     def tell(self) -> int:
-        """Return the number of bytes written so far."""
-        return self._position
-
-    def write(self, content: Any) -> int:
-        """Keep bytes until they are taken; return how many."""
-        self._written += content
-        self._position += len(content)
-        return len(content)
+        """Return the number of bytes written so far, also of those that were taken."""
+        return self._n_taken + super().tell()
 
     def taken(self) -> bytes:
         """Return the bytes written since the last call."""
-        taken, self._written = bytes(self._written), bytearray()
+        taken = self.getvalue()
+        self._n_taken += len(taken)
+        self.seek(0)
+        self.truncate()
         return taken
-
-
-def needs_openpyxl(target: str) -> None:
-    """Raise an ImportError with the cures where spreadsheets cannot be written."""
-    try:
-        optional("openpyxl", "excel")
-    except ImportError as error:
-        raise ImportError(
-            f"{target} is a spreadsheet, which is written with openpyxl. Give a name that ends with .csv, or "
-            f"{install_command('excel', 'openpyxl')}"
-        ) from error
 
 
 def excel_file(frames: Iterable[Any], *, keep_formulas: bool) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping as Attributes
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,15 @@ from sslart.estimators._parameters import parameter_of, parameters_of, values_of
 
 ANY: Any = object()  # no matter which
 MUTABLE = {list, dict, set, np.ndarray}  # parameters of these types may change in place
+
+
+class StreamSamples(NamedTuple):
+    """Samples of a call of `partial_fit`, with what is known of their columns and the classes that were announced."""
+
+    columns: Attributes[str, Any]
+    table: Table
+    labels: Labels
+    declared: Labels | None = None
 
 
 class RawSamplesEstimator(BaseEstimator, ABC):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
@@ -23,14 +22,13 @@ from sslart._data.labels import (
     read_stream_labels,
     with_groups_and_weights,
 )
-from sslart._data.samples import Table
 from sslart._mapping.conformal import no_promise
 from sslart._mapping.decision_rules import cost_matrix, error_levels
 from sslart._mapping.model_view import MemberView, ModelView, view_of
 from sslart._mapping.summary import ModelSummary, summarise
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 from sslart._utils.validation import check_flag, check_number
-from sslart.estimators._base import RawSamplesEstimator
+from sslart.estimators._base import RawSamplesEstimator, StreamSamples
 from sslart.estimators._fitted import Checked, FittedModel, available, turn_of
 from sslart.estimators._learning import winner_of_row
 from sslart.estimators._parameters import EVIDENCE, values_of
@@ -110,19 +108,15 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         }
 
     def _read_stream(
-        self,
-        before: FittedModel | None,
-        X: Any,
-        y: Any,
-        classes: Any,
-        groups: Any = None,
-        sample_weight: Any = None,
-    ) -> tuple[Mapping[str, Any], Table, Labels, Labels | None]:
-        """Return the column attributes, samples, labels, and announced classes of a `partial_fit`."""
+        self, before: FittedModel | None, X: Any, y: Any, classes: Any, groups: Any, sample_weight: Any
+    ) -> StreamSamples:
+        """Return the samples of a `partial_fit`, after checking them."""
         columns, table = self._read_further(before, X)
         known = ClassTable() if before is None else before.class_table
         labels, declared = read_stream_labels(table, y, classes, known)
-        return columns, *with_groups_and_weights(table, labels, groups, sample_weight), declared
+        samples = StreamSamples(columns, *with_groups_and_weights(table, labels, groups, sample_weight), declared)
+        self._check_weights(samples.labels)
+        return samples
 
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, *, groups: Any = None, sample_weight: Any = None
@@ -146,9 +140,8 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
             if before is not None and classes is None and groups is None and sample_weight is None:
                 model = self._after_row(before, X, y, checked)
             if model is None:
-                columns, table, labels, declared = self._read_stream(before, X, y, classes, groups, sample_weight)
-                self._check_weights(labels)
-                model = self._after_table(before, columns, table, labels, declared, checked)
+                samples = self._read_stream(before, X, y, classes, groups, sample_weight)
+                model = self._after_samples(before, samples, checked)
             self._publish(model, before)
         return self
 
@@ -157,16 +150,8 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         return None
 
     @abstractmethod
-    def _after_table(
-        self,
-        before: FittedModel | None,
-        columns: Mapping[str, Any],
-        table: Table,
-        labels: Labels,
-        declared: Labels | None,
-        checked: Checked,
-    ) -> FittedModel:
-        """Return the model after the samples of a stream; `declared`: classes that were announced."""
+    def _after_samples(self, before: FittedModel | None, samples: StreamSamples, checked: Checked) -> FittedModel:
+        """Return the model after the samples of a stream."""
 
     @abstractmethod
     def _check_weights(self, labels: Labels) -> None:

@@ -24,7 +24,7 @@ from sslart._mapping.ensemble_votes import VotingRecord
 from sslart._mapping.mergeable_state import LabelledRows, MeasuredSamples
 from sslart._mapping.model_view import MemberView
 from sslart._utils.arrays import IntArray
-from sslart._utils.cache import Cache
+from sslart._utils.cache import Cache, changed
 from sslart._utils.validation import MAX_COUNT, saved_whole
 
 LOCK = "_turn"  # the attribute of an estimator; copies and pickles have their own
@@ -140,7 +140,7 @@ class FittedModel:
             names, plan = self.columns.get("feature_names_in_"), self.plan
             columns = (self.n_features, names, encoder.categorical, plan, encoder.with_known_texts)
             reader = SampleReader(owner, *columns, undecided=encoder.undecided)
-        return replace(self, reader=reader, _made=Cache())
+        return changed(self, reader=reader, _made=Cache())
 
     def with_plan(self, plan: ColumnPlan) -> FittedModel:
         """Return the model with another plan of its columns."""

@@ -23,8 +23,9 @@ from sslart._drift.monitor import NO_DRIFT, Measurements
 from sslart._mapping.base import CountsMapping, Effort, Mapping
 from sslart._mapping.mergeable_state import Shared
 from sslart._utils.arrays import IntArray
+from sslart._utils.cache import changed
 from sslart._utils.validation import check_half_life
-from sslart.estimators._base import RawSamplesEstimator, random_of_part
+from sslart.estimators._base import RawSamplesEstimator, StreamSamples, random_of_part
 from sslart.estimators._fitted import (
     Checked,
     FittedMember,
@@ -123,24 +124,22 @@ class ARTEstimator(RawSamplesEstimator):
         model = FittedModel(columns, (member,), class_table, calibration, labels=self._boxes_of(learnt, order))
         return model, measured
 
-    def _partial_fit_table(
+    def _learn_stream(
         self,
         before: FittedModel | None,
-        columns: Attributes[str, Any],
-        table: Table,
-        labels: Labels,
-        declared: Labels | None,
+        samples: StreamSamples,
+        checked: Checked,
         order: slice | IntArray = slice(None),
         *,
-        checked: Checked,
         is_member: bool = False,
         stop: Any = None,
     ) -> tuple[FittedModel, LearnResult, Measured | LeftOut | None]:
-        """Learn a table in the given order; return the new model, the result per sample, and the measured fits.
+        """Learn samples in the given order; return the new model, the result per sample, and the measured fits.
 
         A member of an ensemble predicts labelled samples as `predict` does before it learns them; others predict them
         by the box that takes them, where that has a label and the mapping has no prediction, and watch for drift.
         """
+        columns, table, labels, declared = samples
         params = checked.params
         if before is None:
             self._check_parameters(predicts=True)
@@ -196,7 +195,7 @@ class ARTEstimator(RawSamplesEstimator):
             model = model.with_reader(self._name, before)
             assert model.reader is not None
             found = Measurements.of(learnt, params.vigilance, codes if self._has_classes else None, predicted)
-            model = replace(model, drift=drift_after(drift, table, found, model.reader, after.seen))
+            model = changed(model, drift=drift_after(drift, table, found, model.reader, after.seen))
         return model, learnt, measured
 
     def _boxes_of(self, learnt: LearnResult, order: slice | IntArray) -> IntArray | None:
@@ -314,8 +313,8 @@ class FuzzyART(ClusterMixin, ARTEstimator):
             model = None if before is None else after_row(before, X, checked)
             if model is None:
                 columns, table = self._read_further(before, X)
-                labels = Labels.none(len(table))
-                model, _, _ = self._partial_fit_table(before, columns, table, labels, None, checked=checked)
+                samples = StreamSamples(columns, table, Labels.none(len(table)))
+                model, _, _ = self._learn_stream(before, samples, checked)
             self._publish(model, before)
         return self
 

@@ -13,6 +13,7 @@ from sslart._data.samples import SampleReader, Table, known_columns
 from sslart._data.training import read_training
 from sslart._mapping.base import Effort, Mapping
 from sslart._mapping.mergeable_state import Shared
+from sslart.estimators._base import StreamSamples
 from sslart.estimators._classifier import AbstainingClassifier
 from sslart.estimators._fitted import Checked, FittedModel, turn_of
 from sslart.estimators._fuzzy_art import ARTEstimator
@@ -55,9 +56,8 @@ class ARTClassifier(AbstainingClassifier, ARTEstimator):
 
         return after_row(before, X, checked, code=code, mapping_after=mapping_after)
 
-    def _after_table(self, *given: Any) -> FittedModel:
-        *samples, checked = given
-        return self._partial_fit_table(*samples, checked=checked)[0]
+    def _after_samples(self, before: FittedModel | None, samples: StreamSamples, checked: Checked) -> FittedModel:
+        return self._learn_stream(before, samples, checked)[0]
 
     def __sslart_part__(
         self, columns: dict[str, Any], table: Table, labels: Labels, shared: Shared, number: int
@@ -144,10 +144,10 @@ class FuzzyARTMAP(ARTClassifier):
         """
         return super().partial_fit(X, y, classes)
 
-    def _read_stream(self, *args: Any) -> Any:
-        found = super()._read_stream(*args)
-        refuse_gaps(int((~found[2].known).sum()))
-        return found
+    def _read_stream(self, *args: Any) -> StreamSamples:
+        samples = super()._read_stream(*args)
+        refuse_gaps(int((~samples.labels.known).sum()))
+        return samples
 
 
 def refuse_gaps(n_unlabelled: int) -> None:

@@ -27,7 +27,7 @@ from sslart._utils.validation import (
     MAX_SEED,
     saved_whole,
 )
-from sslart.estimators._base import LATER, random_of_part
+from sslart.estimators._base import LATER, StreamSamples, random_of_part
 from sslart.estimators._classifier import GuaranteedClassifier
 from sslart.estimators._fitted import (
     Checked,
@@ -180,15 +180,8 @@ class WESSLART(GuaranteedClassifier):
         members, measured = zip(*run_parallel(learn, range(len(estimators)), self._check("n_jobs")), strict=True)
         return members, measured
 
-    def _after_table(
-        self,
-        before: FittedModel | None,
-        columns: Attributes[str, Any],
-        table: Table,
-        labels: Labels,
-        declared: Labels | None,
-        checked: Checked,
-    ) -> FittedModel:
+    def _after_samples(self, before: FittedModel | None, samples: StreamSamples, checked: Checked) -> FittedModel:
+        columns, table, labels, declared = samples
         members = self._members_to_update(before, self.random_state)
         own_orders = before is None and self.bounds is None and self.shuffle
         known = ClassTable() if before is None else before.class_table
@@ -206,9 +199,7 @@ class WESSLART(GuaranteedClassifier):
             """Return a member, and the fits, right predictions and novelty of the samples before it learnt them."""
             estimator, order = members[place], orders[place]
             own = None if before is None else before.of_member(place)
-            model, learnt, measured = estimator._partial_fit_table(
-                own, columns, table, labels, declared, order, checked=checked, is_member=True, stop=stop
-            )
+            model, learnt, measured = estimator._learn_stream(own, samples, checked, order, is_member=True, stop=stop)
             codes = model.class_table.codes(labels[order])
             right, novelty = np.empty(len(order), dtype=bool), np.empty(len(order))
             right[order] = (codes != UNLABELLED) & (learnt.predicted == codes)

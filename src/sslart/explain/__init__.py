@@ -7,9 +7,7 @@ from sslart._utils.optional import lazy_names
 if TYPE_CHECKING:
     from sslart.explain._boxes import Box, FeatureMatch, SearchStep
     from sslart.explain._contributions import Contribution, Evidence, FeatureContributions, contributions_of
-    from sslart.explain._counterfactuals.changes import Change, Counterfactual
-    from sslart.explain._counterfactuals.results import Counterfactuals
-    from sslart.explain._counterfactuals.what_if import counterfactuals_of
+    from sslart.explain._counterfactual import Change, Counterfactual, Counterfactuals, counterfactuals_of
     from sslart.explain._explanation import Advice, Explanation, Novelty, Vote, explain
     from sslart.explain._importances import FeatureImportances, importances_of
 
@@ -37,10 +35,10 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "Change": "sslart.explain._counterfactuals.changes",
-        "Counterfactual": "sslart.explain._counterfactuals.changes",
-        "Counterfactuals": "sslart.explain._counterfactuals.results",
-        "counterfactuals_of": "sslart.explain._counterfactuals.what_if",
+        "Change": "sslart.explain._counterfactual",
+        "Counterfactual": "sslart.explain._counterfactual",
+        "Counterfactuals": "sslart.explain._counterfactual",
+        "counterfactuals_of": "sslart.explain._counterfactual",
         "Evidence": "sslart.explain._contributions",
         "Contribution": "sslart.explain._contributions",
         "explain": "sslart.explain._explanation",

@@ -20,19 +20,7 @@ from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class EncodedSamples:
-    """Samples in the user's units and in the unit cube.
-
-    Attributes
-    ----------
-    encoder : Encoder
-    names : list of str
-        Name of each column.
-    table : Table
-    coded : array of shape (n_samples, n_coded_features)
-        Samples in the unit cube, NaN where missing.
-    beyond : array of shape (n_samples, n_coded_features)
-        How many ranges each value lies beyond the learnt range.
-    """
+    """Samples in the user's units and in the unit cube, and how many ranges they lie beyond what was learnt."""
 
     encoder: Encoder
     names: list[str]
@@ -154,25 +142,7 @@ class _Comparison(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MatchedBoxes:
-    """Several samples, each with one box.
-
-    Attributes
-    ----------
-    samples : EncodedSamples
-    member : int or None
-        Which member of an ensemble the nodes belong to.
-    classes : list
-        Sorted; labels are indices into it.
-    nodes, labels, support : arrays of length n_samples
-        Node and label are -1 for none.
-    counts : array of shape (n_samples, n_classes)
-        Labelled samples of each class in the box.
-    choices, matches : arrays of length n_samples
-    lower, upper : arrays of shape (n_samples, n_coded_features)
-        The boxes in the unit cube.
-    met : array of bool of shape (n_samples, n_constant)
-        Whether the box has met a value of each feature that has shown one value only.
-    """
+    """Several samples, each with one box; node and label are -1 for none. Sides are in the unit cube."""
 
     samples: EncodedSamples
     member: int | None
@@ -458,19 +428,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class SearchPaths:
-    """The path of the search for each sample: all its boxes, the best, and the first with a label (else the best).
-
-    Attributes
-    ----------
-    classes : list
-        Sorted; labels are indices into it.
-    rankings : list of Ranking
-    ranking, rows, lengths : arrays of int of length n_samples
-        In which ranking, in which row of it, and how long the path is.
-    best, found, labels : arrays of int of length n_samples
-        Two boxes, and the label of the second, -1 for none.
-    best_matches : array of length n_samples
-    """
+    """The path of the search for each sample: all its boxes, the best, and the first with a label (else the best)."""
 
     classes: list[Any]
     rankings: list[Ranking]
@@ -529,17 +487,7 @@ FEW_NODES = 8
 
 
 class MemberProbe:
-    """A network with a table of samples.
-
-    Parameters
-    ----------
-    member : MemberView
-    classes : list
-        Sorted; labels are indices into it.
-    names : list of str
-        Names of the columns.
-    table : Table
-    """
+    """A network with a table of samples."""
 
     def __init__(self, member: MemberView, classes: list[Any], names: list[str], table: Table) -> None:
         self.member, self.classes = member, classes
@@ -631,8 +579,3 @@ class MemberProbe:
         best = nodes[np.arange(len(rows)), without.argmax(axis=1)]
         found = zip(rows.tolist(), best.tolist(), self.member.support[best].tolist(), strict=True)
         return {row: (node, held) for (row, node, held), any_ in zip(found, without.any(axis=1), strict=True) if any_}
-
-    def familiarity(self, best_matches: FloatArray) -> FloatArray:
-        """Return the familiarity as `score_samples` does, from the match of the best boxes."""
-        table = self.samples.table
-        return self.member.network.less_beyond(table, self.member.encoder.matrix(table), best_matches)

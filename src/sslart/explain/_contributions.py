@@ -23,7 +23,7 @@ from sslart._mapping.model_view import MemberView, ModelView, PredictionBatch, v
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.optional import optional
 from sslart._utils.validation import check_option
-from sslart.explain._boxes import Class, MemberProbe, Value
+from sslart.explain._boxes import Class, Value
 
 MIN_BACKGROUND, MAX_BACKGROUND = 100, 500  # samples
 MAX_VISITED = 60_000_000  # values of leaves of trees, of all samples of the background together
@@ -35,16 +35,7 @@ Divide = Callable[[MemberView, FloatArray, int], ScoreParts]
 
 @dataclass(frozen=True, eq=False)
 class ScoreContributions:
-    """Additive decomposition of scores: `base + by_column.sum(axis=1) + of_graph` is `scores`.
-
-    Attributes
-    ----------
-    base : array of shape (n_samples, n_classes)
-        The scores that contributions start from; -inf for classes not learnt yet.
-    by_column : array of shape (n_samples, n_columns, n_classes)
-    of_graph : array of shape (n_samples, n_classes)
-    scores : array of shape (n_samples, n_classes)
-    """
+    """Additive decomposition of scores: `base + by_column.sum(axis=1) + of_graph` is `scores`."""
 
     base: FloatArray
     by_column: FloatArray
@@ -156,6 +147,21 @@ def background(member: MemberView) -> FloatArray:
         one_hot = (np.arange(len(places)) == chosen[:, None]).astype(np.float64)
         points[:, places] = np.where(held.any(axis=1, keepdims=True), one_hot, np.nan)
     return points
+
+
+def samples_of_boxes(view: ModelView) -> Table:
+    """Return points in the boxes as samples in the user's units."""
+    member = view.members[0].at_choice
+    coded, features = background(member), member.encoder.features
+    units = member.encoder.decode(coded)
+    values = np.full((len(coded), len(view.feature_names)), np.nan)
+    categories = {column: np.full(len(coded), None, dtype=object) for column in member.encoder.categorical}
+    for place, feature in enumerate(features):
+        if feature.category is None:
+            values[:, feature.column] = units[:, place]
+        else:
+            categories[feature.column][coded[:, place] == 1.0] = feature.category
+    return Table(values, categories)
 
 
 def background_boxes(member: MemberView) -> IntArray:
@@ -461,24 +467,7 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class EvidenceTable:
-    """The contributions to several samples, of one class against another.
-
-    Attributes
-    ----------
-    table : Table
-        The samples.
-    names : list of str
-        Name of each column.
-    classes : list
-        Sorted; class indices refer to it.
-    groups : array of length n_columns
-        Columns of equal number go together.
-    predicted, runners_up : arrays of int of length n_samples
-        Class indices; a runner-up is -1 where there is no other class.
-    bases, margins, of_graph : arrays of length n_samples
-    by_column : array of shape (n_samples, n_columns)
-    proba : array of shape (n_samples, n_classes)
-    """
+    """The contributions to several samples, of one class against another; class indices are -1 for none."""
 
     table: Table
     names: list[str]
@@ -588,9 +577,9 @@ def attribute(
     )
 
 
-def predictions_at_centres(view: ModelView, probe: MemberProbe) -> IntArray:
-    """Return the class index that the network predicts in the middle of each box."""
-    member, readout = probe.member, probe.member.readout
+def predictions_at_centres(view: ModelView, member: MemberView) -> IntArray:
+    """Return the class index that a network predicts in the middle of each box."""
+    readout = member.readout
     assert readout is not None
 
     def predicted() -> IntArray:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._art.boxes import NO_LIMIT
 from sslart._data.labels import UNLABELLED, check_has_label
 from sslart._data.samples import Table
 from sslart._mapping.decision_rules import expected_costs
@@ -18,11 +17,8 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.cache import Deferred
 from sslart.explain import _text as text
 from sslart.explain._boxes import NO_NODE, Box, Class, MatchedBoxes, MemberProbe, SearchPaths, SearchStep
-from sslart.explain._contributions import Evidence, EvidenceTable, attribute, predictions_at_centres
-from sslart.explain._counterfactuals.changes import Counterfactual, CounterfactualTable
-from sslart.explain._counterfactuals.moves import Path, moves_towards
-from sslart.explain._counterfactuals.rounding import decimals_of
-from sslart.explain._counterfactuals.search import AIMS, Search
+from sslart.explain._contributions import Evidence, EvidenceTable, attribute
+from sslart.explain._counterfactual import Counterfactual, CounterfactualTable, first_changes
 
 
 @dataclass(frozen=True)
@@ -102,64 +98,31 @@ class Advice:
 
 
 class LowConfidence(NamedTuple):
-    """A confidence too low for a prediction.
-
-    Attributes
-    ----------
-    confidence : float
-    limit : float or None
-        None where no confidence is high enough.
-    max_error : float or None
-        What the limit follows from; None: it is `abstain_below`.
-    """
+    """A confidence too low for a prediction."""
 
     confidence: float
-    limit: float | None
-    max_error: float | None
+    limit: float | None  # None where no confidence is high enough
+    max_error: float | None  # that the limit follows from; None: it is `abstain_below`
 
 
 @dataclass(frozen=True)
 class MemberFindings:
-    """Findings in one network for several samples.
-
-    Attributes
-    ----------
-    paths : SearchPaths
-    boxes, opposing, best : MatchedBoxes
-        The box behind each prediction, the box of another class, and the best match. With evidence mapping, the first
-        is the best-ranked box with a label.
-    unlabelled_near : dict from row to (node, support)
-        The box to label, of samples whose probability is too low.
-    similar : tuple of MatchedBoxes
-        With evidence mapping, the most similar boxes, best first.
-    alternatives : tuple of MatchedBoxes
-        Further boxes where the prediction may be another class.
-    """
+    """Findings in one network for several samples."""
 
     paths: SearchPaths
-    boxes: MatchedBoxes
-    opposing: MatchedBoxes
+    boxes: MatchedBoxes  # behind each prediction; with evidence mapping, the best-ranked with a label
+    opposing: MatchedBoxes  # of another class
     best: MatchedBoxes
-    unlabelled_near: dict[int, tuple[int, int]]
-    similar: tuple[MatchedBoxes, ...] = ()
-    alternatives: tuple[MatchedBoxes, ...] = ()
+    unlabelled_near: dict[int, tuple[int, int]]  # box to label and its support, by row, where probability is too low
+    similar: tuple[MatchedBoxes, ...]  # with evidence mapping, best first
 
 
 @dataclass(frozen=True)
 class BoxFindings:
-    """Findings in the boxes of a model for several samples.
-
-    Attributes
-    ----------
-    members : list of MemberFindings
-    member_of, row_in : arrays of int of length n_samples
-        Which of them has a sample, and in which row.
-    familiarity : array of length n_samples
-    novelty_threshold : float
-    """
+    """Findings in the boxes of a model for several samples."""
 
     members: list[MemberFindings]
-    member_of: IntArray
+    member_of: IntArray  # the entry of `members` that has a sample, and its row there
     row_in: IntArray
     familiarity: FloatArray
     novelty_threshold: float
@@ -167,24 +130,7 @@ class BoxFindings:
 
 @dataclass(frozen=True)
 class ModelFindings:
-    """Findings in a whole model for several samples.
-
-    Attributes
-    ----------
-    boxes : Deferred of BoxFindings
-    counterfactuals : Deferred of CounterfactualTable
-    vigilance : float
-    ballot : Ballot or None
-        The votes of an ensemble.
-    classes : list
-    low_confidence : list of LowConfidence or None of length n_samples
-        Why the model abstains, where its confidence is too low.
-    quorum : int
-        How many members of an ensemble must vote.
-    evidence : EvidenceTable or None
-    expected_costs : array of shape (n_samples, n_classes), or None
-        The expected cost of predicting each class; None for a model without costs.
-    """
+    """Findings in a whole model for several samples."""
 
     boxes: Deferred[BoxFindings]
     counterfactuals: Deferred[CounterfactualTable]
@@ -194,7 +140,7 @@ class ModelFindings:
     low_confidence: list[LowConfidence | None]
     quorum: int
     evidence: EvidenceTable | None
-    expected_costs: FloatArray | None = None
+    expected_costs: FloatArray | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -438,10 +384,7 @@ class _Explainer:
         self.proba: FloatArray = np.zeros((n, len(self.classes)))
         self.indices: IntArray = np.full(n, UNLABELLED)  # before limits of confidence are applied
         self.is_low: BoolArray = np.zeros(n, dtype=bool)
-        self.deficits: FloatArray = np.zeros(n)
-        self.familiarity: FloatArray = np.zeros(n)
         self.only: SearchPaths | None = None  # of a model that decides by one box
-        self.parts: list[tuple[IntArray, MemberProbe, MemberFindings]] = []
 
     def _probe(self, number: int, rows: IntArray | slice = slice(None)) -> MemberProbe:
         table = self.table if isinstance(rows, slice) else self.table[rows]
@@ -467,20 +410,14 @@ class _Explainer:
 
     def _boxes(self) -> BoxFindings:
         """Return the findings in the boxes; in an ensemble, one member is shown for each sample."""
-        if self.ballot is not None:
-            shown = self._shown_members(self.ballot)
-            for number in range(len(self.view.members)):
-                rows = np.flatnonzero(shown == number)
-                if rows.size:
-                    self._add_findings(self._probe(number, rows), rows)
-            self.familiarity = self.view.score_samples(self.table)
-        else:
-            self._add_findings(self._probe(0), np.arange(len(self.table)))
+        shown = np.zeros(len(self.table), dtype=np.int64) if self.ballot is None else self._shown_members(self.ballot)
+        findings, familiarity = [], self.view.score_samples(self.table)
         member_of, row_in = np.empty((2, len(self.table)), dtype=np.int64)
-        for number, (rows, _, _) in enumerate(self.parts):
-            member_of[rows], row_in[rows] = number, np.arange(len(rows))
-        members = [findings for _, _, findings in self.parts]
-        return BoxFindings(members, member_of, row_in, self.familiarity, self.view.novelty_threshold)
+        for number in np.unique(shown).tolist():
+            rows = np.flatnonzero(shown == number)
+            member_of[rows], row_in[rows] = len(findings), np.arange(len(rows))
+            findings.append(self._findings(self._probe(number, slice(None) if len(rows) == len(shown) else rows), rows))
+        return BoxFindings(findings, member_of, row_in, familiarity, self.view.novelty_threshold)
 
     def _voted(self) -> BoolArray | None:
         """Return a mask of the members that vote on each sample, all if the ensemble abstains; None: single model."""
@@ -527,22 +464,24 @@ class _Explainer:
             shown[abstained] = np.where(has_label, 0, support).argmax(axis=0)
         return shown
 
-    def _add_findings(self, probe: MemberProbe, rows: IntArray) -> None:
+    def _findings(self, probe: MemberProbe, rows: IntArray) -> MemberFindings:
+        """Return the boxes of one network that explain the given rows."""
         paths = probe.search_paths(self.depth) if self.only is None else self.only
-        if self.view.uses_evidence:
-            self._add_evidence_findings(probe, rows, paths)
-        else:
-            self._add_box_findings(probe, rows, paths)
-
-    def _add_box_findings(self, probe: MemberProbe, rows: IntArray, paths: SearchPaths) -> None:
-        """Add the findings in the boxes of one network that predicts by its best labelled box."""
         boxes = probe.matched(paths.found)
-        best = boxes if bool((paths.best == paths.found).all()) else probe.matched(paths.best)
-        near = probe.unlabelled_near(np.flatnonzero(self.is_low[rows]))
-        other = probe.other_class(paths.labels)
-        if self.view.uses_one_box and not self.view.decides_by_one_box:
+        if self.view.uses_evidence:
+            other = probe.other_class(self._likely()[rows])
+        elif self.view.uses_one_box and not self.view.decides_by_one_box:
             other = probe.other_class(self.indices[rows], self._predictions_by_box(probe))
-        self._add(probe, rows, MemberFindings(paths, boxes, other, best, near))
+        else:
+            other = probe.other_class(paths.labels)
+        return MemberFindings(
+            paths,
+            boxes,
+            other,
+            boxes if bool((paths.best == paths.found).all()) else probe.matched(paths.best),
+            probe.unlabelled_near(np.flatnonzero(self.is_low[rows])),
+            probe.most_similar(SIMILAR, paths) if self.view.uses_evidence else (),
+        )
 
     def _predictions_by_box(self, probe: MemberProbe) -> IntArray:
         """Return the class index that each box leads to, which costs may make another than its label; -1 for none."""
@@ -550,73 +489,17 @@ class _Explainer:
         by_cost = self.view.class_by(probe.member.shares_of(np.arange(len(labels))))
         return np.where(labels == UNLABELLED, UNLABELLED, by_cost)
 
-    def _add_evidence_findings(self, probe: MemberProbe, rows: IntArray, paths: SearchPaths) -> None:
-        """Add the boxes of one network that are similar to the given rows; its prediction is not that of one box."""
-        likely, at_centres = self._likely()[rows], predictions_at_centres(self.view, probe)
-        nearest = probe.other_class(likely)
-        alternatives = [probe.other_class(likely, at_centres)]
-        if self.depth != NO_LIMIT:  # only near a box with a label the model predicts anything
-            labelled = np.where(probe.member.labels == UNLABELLED, UNLABELLED, at_centres)
-            alternatives.append(probe.other_class(self.indices[rows], labelled))
-        findings = MemberFindings(
-            paths,
-            probe.matched(paths.found),
-            nearest,
-            probe.matched(paths.best),
-            probe.unlabelled_near(np.flatnonzero(self.is_low[rows])),
-            probe.most_similar(SIMILAR, paths),
-            tuple(alternatives),
-        )
-        self._add(probe, rows, findings)
-
     def _likely(self) -> IntArray:
         """Return the class index of each prediction, or of the most likely class where the model abstains."""
         return np.where(self.indices == UNLABELLED, self.view.class_by(self.proba), self.indices)
-
-    def _add(self, probe: MemberProbe, rows: IntArray, findings: MemberFindings) -> None:
-        if self.ballot is None:
-            self.familiarity[rows] = probe.familiarity(findings.paths.best_matches)
-        self.deficits[rows] = findings.boxes.choices - findings.opposing.choices
-        self.parts.append((rows, probe, findings))
-
-    def _predict(self, table: Table) -> tuple[IntArray, IntArray]:
-        """Return class indices, and the box behind each prediction; -1 where there is no single box."""
-        batch = PredictionBatch(self.view, table)
-        indices = batch.prediction().indices
-        alone = self.view.uses_one_box
-        return indices, batch.nodes(self.depth)[0] if alone else np.full(len(table), NO_NODE)
-
-    def _counterfactuals(self) -> CounterfactualTable:
-        by_one_box = self.view.decides_by_one_box and not self.view.limits_confidence
-        network, names, dates = self.parts[0][1].member.network, self.view.feature_names, self.view.date_columns
-        decimals = network.get_or_compute(("decimals", len(names)), lambda: decimals_of(network, len(names)))
-        search = Search(self.table, self.predicted, decimals, self._predict, by_one_box=by_one_box)
-        for aim in AIMS:
-            for rows, probe, findings in self.parts:
-                for targets in (*findings.alternatives, findings.opposing):
-                    if (search.found[rows] != UNLABELLED).all():
-                        continue
-                    samples, choice = probe.samples, probe.member.params.choice
-                    moves = moves_towards(samples, choice, findings.boxes, targets, aim, decimals, dates)
-                    if by_one_box and aim == AIMS[0]:
-                        path = Path(samples, probe.member.network, choice, targets, moves, decimals)
-                        search.try_least(path, findings.boxes, probe.member.boxes)
-                    own = np.flatnonzero(search.found[rows] == UNLABELLED)
-                    search.try_full(rows[own], moves, own)
-        search.shrink(self.deficits)
-        return search.results(names, self.classes)
 
     def _collected(self) -> list[Explanation]:
         view = self.view
         boxes = Deferred(self._boxes)
 
-        def counterfactuals() -> CounterfactualTable:
-            boxes.get()
-            return self._counterfactuals()
-
         of_model = ModelFindings(
             boxes,
-            Deferred(counterfactuals),
+            Deferred(lambda: first_changes(self.view, self.table, self.predicted)),
             view.params.vigilance,
             self.ballot,
             self.classes,

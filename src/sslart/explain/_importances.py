@@ -14,7 +14,7 @@ from sslart._mapping.model_view import ModelView, view_of
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.optional import optional
 from sslart._utils.text import html_table, list_text, number_text, plural, printable
-from sslart.explain._contributions import background, contributions_in
+from sslart.explain._contributions import contributions_in, samples_of_boxes
 
 NO_SPREAD = 1e-9  # contributions that differ less are equal
 
@@ -152,23 +152,8 @@ def importances_of(model: Any, X: Any = None) -> FeatureImportances:
     readouts = tuple(member.readout for member in view.members)
     votes = None if view.vote_weights is None else view.vote_weights.tobytes()
     return view.members[0].network.get_or_compute(
-        ("importances", readouts, votes), lambda: _importances(view, _samples_of_boxes(view), of_boxes=True)
+        ("importances", readouts, votes), lambda: _importances(view, samples_of_boxes(view), of_boxes=True)
     )
-
-
-def _samples_of_boxes(view: ModelView) -> Table:
-    """Return points in the boxes as samples in the user's units."""
-    member = view.members[0].at_choice
-    coded, features = background(member), member.encoder.features
-    units = member.encoder.decode(coded)
-    values = np.full((len(coded), len(view.feature_names)), np.nan)
-    categories = {column: np.full(len(coded), None, dtype=object) for column in member.encoder.categorical}
-    for place, feature in enumerate(features):
-        if feature.category is None:
-            values[:, feature.column] = units[:, place]
-        else:
-            categories[feature.column][coded[:, place] == 1.0] = feature.category
-    return Table(values, categories)
 
 
 def _importances(view: ModelView, table: Table, *, of_boxes: bool) -> FeatureImportances:

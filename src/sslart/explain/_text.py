@@ -19,10 +19,10 @@ from sslart._utils.text import (
 )
 from sslart.explain._boxes import Box, FeatureMatch, outside_first
 from sslart.explain._contributions import GRAPH, Contribution, Evidence
-from sslart.explain._what_if_text import change_text
+from sslart.explain._counterfactual import change_text
 
 if TYPE_CHECKING:
-    from sslart.explain._counterfactuals.changes import Counterfactual
+    from sslart.explain._counterfactual import Counterfactual
     from sslart.explain._explanation import Explanation, Novelty
 
 MAX_CATEGORIES = 3  # that are named where a sample lies outside a box

@@ -27,7 +27,6 @@ from sslart._utils.text import printable
 from sslart._utils.validation import AUTO, check_half_life, check_number
 from sslart.estimators import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart.estimators._fitted import FittedMember, FittedModel, with_plan
-from sslart.estimators._parameters import parameters_of
 from sslart.merging._networks import BoxesApart, JoinLimits, MergedSource, joined_networks
 from sslart.merging._novelty import Merged, ModelFits, joined_calibration
 
@@ -109,7 +108,7 @@ def check_models(models: Iterable[Model]) -> list[Model]:
     if not found:
         raise ValueError("sslart.merge needs at least one model, got none.")
     names = ", ".join(cls.__name__ for cls in ESTIMATORS)
-    first: Any = found[0]
+    first = found[0]
     for place, model in enumerate(found):
         if type(model) not in ESTIMATORS:
             cure = " of sslart.dask: pass what its to_local() returns" if hasattr(model, "to_local") else ""
@@ -119,8 +118,8 @@ def check_models(models: Iterable[Model]) -> list[Model]:
                 f"sslart.merge takes models of one class: models[0] is a {type(first).__name__}, models[{place}] a "
                 f"{type(model).__name__}."
             )
-        for name in parameters_of(type(first)):
-            one, other = getattr(first, name), getattr(model, name)
+        for name, other in model.get_params(deep=False).items():  # type: ignore[no-untyped-call]
+            one = getattr(first, name)
             if name not in MAY_DIFFER and not _same(one, other):
                 raise ValueError(
                     f"Models to merge must have equal parameters: {name} is {_short(one)} in models[0] and "

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.boxes import BoxDraft, BoxSet, Joined, join_boxes
+from sslart._art.boxes import BoxDraft, Joined, NetworkBoxes, join_boxes
 from sslart._art.network import Network
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
@@ -101,7 +101,7 @@ def joined_networks(
     order = canonical_order(support, weights, counts, met)
     together = {"weights": weights[order], "support": support[order], "met": met[order].view(np.uint8)}
     numbers = _numbers([one.nodes for one in networks])
-    draft = BoxSet.from_state({**together, "counts": counts[order], **numbers}).draft()
+    draft = NetworkBoxes.from_state({**together, "counts": counts[order], **numbers}).draft()
     into = _join(draft, limits)
     joined = Network(encoder, draft.published())
     places = np.argsort(order)
@@ -115,7 +115,7 @@ def joined_networks(
     return joined, sources, BoxesApart(weights[order], source[order], into)
 
 
-def _recoded(nodes: BoxSet, codes: IntArray, n_classes: int) -> CountArray:
+def _recoded(nodes: NetworkBoxes, codes: IntArray, n_classes: int) -> CountArray:
     known = nodes.counts
     counts = np.zeros((nodes.n_nodes, n_classes), dtype=known.dtype)
     counts[:, codes] = known[:, : len(codes)]
@@ -134,7 +134,7 @@ def canonical_order(*arrays: CountArray | BoolArray) -> IntArray:
     return np.argsort(rows.view(f"S{rows.shape[1] * rows.itemsize}")[:, 0], kind="stable")
 
 
-def _numbers(nodes: Sequence[BoxSet]) -> dict[str, Any]:
+def _numbers(nodes: Sequence[NetworkBoxes]) -> dict[str, Any]:
     """Return the combined counts of several networks, and their lowest vigilance."""
     numbers: dict[str, Any] = {
         "n_nodes_stage1": sum(one.n_nodes_stage1 for one in nodes),

@@ -156,7 +156,7 @@ def _inside_contributions(member: MemberView) -> FloatArray:
         nodes, found = readout.nodes[weighted], member.class_table.with_unseen(own[weighted])
         if chosen is not member:
             there = np.flatnonzero(nodes < member.n_nodes)
-            before, now = chosen.network.boxes_in_units_of(nodes[there]), member.network.boxes_in_units_of(nodes[there])
+            before, now = (np.hstack(one.network.boxes_in_units(nodes[there])) for one in (chosen, member))
             same = before.shape == now.shape and (np.nan_to_num(before) == np.nan_to_num(now)).all(axis=1)
             there = there[same] if np.ndim(same) else there[:0]
             nodes, found = nodes[there], found[there]

@@ -47,7 +47,7 @@ def description() -> dict[str, Any]:
     app = FastAPI(generate_unique_id_function=lambda route: route.name)
     for router in ROUTERS:
         app.include_router(router)
-    return described(app, ROUTERS)
+    return described(app)
 
 
 DESCRIPTION = description()

@@ -7,18 +7,17 @@ from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from fastapi.routing import APIRoute
+from pydantic import BaseModel
 
 from sslart import __version__
 from sslart.server.api import _admin, _inference, _models, _predicting, _samples, _studies
-from sslart.server.api._endpoint import JSON, Context, body_of, scope_of
-from sslart.server.api._errors import STATUSES, add_handlers
+from sslart.server.api._endpoint import BODIES, REF, Context
+from sslart.server.api._errors import add_handlers
 from sslart.server.api._inference import InferRequest
 from sslart.server.api._metrics import Metrics
-from sslart.server.api._middleware import OPEN_PATHS, Access, Middleware
-from sslart.server.api._schemas import Problem
+from sslart.server.api._middleware import Access, Middleware
 from sslart.server.models._registry import Registry
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -27,14 +26,11 @@ ROUTERS = (
     *(_predicting.router, _inference.router, _models.learning, _models.router, _predicting.explaining),
     *(_samples.router, _samples.labelling, _studies.router, _models.job_router, _admin.event_router, _admin.router),
 )
-REF = "#/components/schemas/{model}"
 TITLE = "sslart"
 DESCRIPTION = """Models learn while they predict, explain their predictions, and lose nothing that was acknowledged.
 
 On the machine where the service runs, no token is needed until one is made; beyond it, every request needs one."""
 TOKEN = {"type": "http", "scheme": "bearer", "description": "a token that `sslart serve DIR --add-token NAME` printed"}
-EVERYWHERE = (400, 403, 421)
-WITH_A_TOKEN = (401, 429, 503)
 
 
 def create_app(
@@ -85,67 +81,18 @@ def create_app(
     for router in ROUTERS:
         app.include_router(router)
     add_handlers(app, ROUTERS)
-    app.openapi = cache(lambda: described(app, ROUTERS))  # type: ignore[method-assign]
+    app.openapi = cache(lambda: described(app))  # type: ignore[method-assign]
     served = None if pages is None else pages(access)
     names = (one.lower() for one in hosts)
     return Middleware(app, access, metrics, registry.limits, names, log_all=log_all, pages=served)
 
 
-def described(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
+def described(app: FastAPI) -> dict[str, Any]:
     """Return the description of all paths."""
     found = get_openapi(title=TITLE, version=__version__, description=DESCRIPTION, routes=app.routes)
-    components = found.setdefault("components", {})
-    components["securitySchemes"] = {"token": TOKEN}
-    schemas = components.setdefault("schemas", {})
-    for unused in ("HTTPValidationError", "ValidationError"):
-        schemas.pop(unused, None)
-    for model in (Problem, InferRequest):
-        _add_schema(schemas, model)
-    for route in (route for router in routers for route in router.routes if isinstance(route, APIRoute)):
-        for method in route.methods or ():
-            operation = found["paths"][route.path_format][method.lower()]
-            _add_body(operation, route, schemas)
-            _add_scope(operation, route)
-            _add_problems(operation, route.path)
+    found["components"]["securitySchemes"] = {"token": TOKEN}
+    models: list[type[BaseModel]] = [InferRequest, *BODIES.values()]
+    for model in models:
+        schema = model.model_json_schema(ref_template=REF)
+        found["components"]["schemas"] |= {**schema.pop("$defs", {}), model.__name__: schema}
     return found
-
-
-def _add_schema(schemas: dict[str, Any], model: Any) -> str:
-    """Describe a model, and return the reference to it."""
-    schema = model.model_json_schema(ref_template=REF)
-    schemas.update(schema.pop("$defs", {}))
-    schemas[model.__name__] = schema
-    return REF.format(model=model.__name__)
-
-
-def _add_body(operation: dict[str, Any], route: APIRoute, schemas: dict[str, Any]) -> None:
-    found = body_of(route)
-    if found is not None:
-        reference = {"$ref": _add_schema(schemas, found.model)}
-        operation["requestBody"] = {"required": not found.optional, "content": {JSON: {"schema": reference}}}
-
-
-def _add_scope(operation: dict[str, Any], route: APIRoute) -> None:
-    scope = scope_of(route)
-    if scope is not None:
-        operation["description"] += f"\n\nA token needs the scope `{scope}`."
-    if route.path not in OPEN_PATHS:
-        operation["security"] = [{"token": []}, {}]
-
-
-def _add_problems(operation: dict[str, Any], path: str) -> None:
-    statuses = list(EVERYWHERE)
-    if path not in OPEN_PATHS:
-        statuses += WITH_A_TOKEN
-    if operation.get("parameters"):
-        statuses.append(422)
-    if "{" in path:
-        statuses.append(404)
-    if "requestBody" in operation:
-        statuses += [408, 413, 415, 422]
-    answers = operation["responses"]
-    for status in statuses:
-        content = {JSON: {"schema": {"$ref": REF.format(model="Problem")}}}
-        if str(status) not in answers or status == 422:  # FastAPI has described 422 in its own way
-            answers[str(status)] = {"description": STATUSES[status], "content": content}
-    operation["responses"] = dict(sorted(answers.items()))

@@ -7,7 +7,7 @@ import inspect
 import json
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path as FilePath
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request
+from fastapi.params import Param
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.responses import Response
@@ -25,8 +26,8 @@ from starlette.responses import Response
 from sslart._utils.text import json_text
 from sslart.server.api._errors import STATUSES, ApiError
 from sslart.server.api._metrics import Metrics
-from sslart.server.api._middleware import Access
-from sslart.server.api._schemas import Problem
+from sslart.server.api._middleware import OPEN_PATHS, Access
+from sslart.server.api._schemas import NAME, Problem
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._published import Published
 from sslart.server.models._registry import Registry
@@ -40,7 +41,9 @@ LARGE = 2**17  # bytes of a body, beyond which other requests would wait
 N_THREADS = 2
 MAX_WAITING = 64  # requests for work in threads
 MAX_LONG_WAITING = 8
-NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+REF = "#/components/schemas/{model}"
+# statuses of errors: of all paths, and of those that need a token, name something, or take a body
+EVERYWHERE, WITH_TOKEN, WITH_NAME, WITH_BODY = (400, 403, 421), (401, 429, 503), (404, 422), (408, 413, 415, 422)
 
 Result = TypeVar("Result")
 Body = TypeVar("Body", bound=BaseModel)
@@ -220,22 +223,15 @@ def scope_of(route: APIRoute) -> Scope | None:
     return next((scope for scope, check in _CHECKS.items() if check in calls), None)
 
 
-class ReadBody(NamedTuple):
-    """Body that a dependency reads: its model, and its optionality."""
-
-    model: type[BaseModel]
-    optional: bool
+BODIES: dict[str, type[BaseModel]] = {}  # schemas of request bodies, by their names
 
 
-_BODIES: dict[Any, ReadBody] = {}
-
-
-def _body_of(model: type[Body], *, optional: bool) -> Any:
+def _body_of(model: type[Body], *, is_optional: bool) -> Any:
     """Return a dependency that parses the request body as JSON; an optional body may be empty."""
 
     async def read(request: Request) -> Body:
         content = await request.body()
-        if optional and not content:
+        if is_optional and not content:
             return model()
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != JSON:
@@ -248,14 +244,8 @@ def _body_of(model: type[Body], *, optional: bool) -> Any:
             return found
         return model.model_validate_json(content)
 
-    _BODIES[read] = ReadBody(model, optional)
+    BODIES[model.__name__] = model
     return Depends(read)
-
-
-def body_of(route: APIRoute) -> ReadBody | None:
-    """Return the JSON body that a route reads; None for other bodies, or none."""
-    found = (_BODIES.get(one.call) for one in route.dependant.dependencies)
-    return next((body for body in found if body is not None), None)
 
 
 def answer(values: Any, status: int = 200) -> Response:
@@ -307,13 +297,13 @@ def endpoint(
         Whether the work may take minutes. It is done in a thread, unless the function is a coroutine function.
     """
     method, path = operation.split()
-    needed = [Depends(one) for one in (*([] if scope is None else [_CHECKS[scope]]), *dependencies)]
     if schema is None and status != 204:
         options["response_class"] = Response
+    checks = (*([] if scope is None else [_CHECKS[scope]]), *dependencies)
+    options["dependencies"] = [Depends(one) for one in checks]
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        signature = inspect.signature(function, eval_str=True)
-        parameters = [_with_body(one) for one in signature.parameters.values()]
+        parameters = list(inspect.signature(function, eval_str=True).parameters.values())
         study = next((one.name for one in parameters if one.annotation is StudyOf), None)
         is_work = not inspect.iscoroutinefunction(function)
 
@@ -329,22 +319,28 @@ def endpoint(
             context: Context = request.app.state.context
             return await (context.long_threads if long else context.threads).run(work, given)
 
+        body, parameters = _with_body(parameters)
+        described: dict[str, Any] = {**body, **options.pop("openapi_extra", {})}
+        if path not in OPEN_PATHS:
+            described["security"] = [{"token": []}, {}]
+        takes_some = any(isinstance(kind, Param) for one in parameters for kind in _extras(one))
+        problems = _problems(path, {*errors, *([409] if study else []), *([422] if takes_some else [])}, described)
         if is_work:
             parameters.append(inspect.Parameter("request", inspect.Parameter.KEYWORD_ONLY, annotation=Request))
         # not functools.wraps: FastAPI looks through it, and calls what is no coroutine function in threads of its own
-        handle.__name__, handle.__doc__ = function.__name__, function.__doc__
+        handle.__name__ = function.__name__
         keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
         handle.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
-        own = {409, *errors} if study is not None else errors
-        problems: Responses = {one: {"model": Problem, "description": STATUSES[one]} for one in own}
+        words = inspect.cleandoc(function.__doc__ or "")
         router.add_api_route(
             path,
             handle,
             methods=[method],
             response_model=schema,
             status_code=status,
-            responses={**(responses or {}), **problems},
-            dependencies=needed,
+            description=words + (f"\n\nA token needs the scope `{scope}`." if scope else ""),
+            responses={**problems, **(responses or {})},
+            openapi_extra=described,
             **options,
         )
         return function
@@ -352,14 +348,34 @@ def endpoint(
     return decorate
 
 
-def _with_body(parameter: inspect.Parameter) -> inspect.Parameter:
-    """Return a parameter whose type is the schema of a body as one that FastAPI gets from a dependency."""
-    kind = parameter.annotation
-    if not (isinstance(kind, type) and issubclass(kind, BaseModel)):
-        return parameter
-    is_optional = parameter.default is not parameter.empty
-    read = _body_of(kind, optional=is_optional)
-    return parameter.replace(annotation=Annotated[kind, read], default=parameter.empty)
+def _extras(parameter: inspect.Parameter) -> tuple[Any, ...]:
+    """Return the additions of an annotated type."""
+    found: tuple[Any, ...] = getattr(parameter.annotation, "__metadata__", ())
+    return found
+
+
+def _problems(path: str, own: set[int], described: Mapping[str, Any]) -> Responses:
+    """Return the descriptions of the errors of an operation: those of its own, and those of all that are like it."""
+    statuses = {*own, *EVERYWHERE}
+    if path not in OPEN_PATHS:
+        statuses.update(WITH_TOKEN)
+    if "{" in path:
+        statuses.update(WITH_NAME)
+    if "requestBody" in described:
+        statuses.update(WITH_BODY)
+    return {one: {"model": Problem, "description": STATUSES[one]} for one in statuses}
+
+
+def _with_body(parameters: list[inspect.Parameter]) -> tuple[dict[str, Any], list[inspect.Parameter]]:
+    """Return the description of a JSON body, and parameters of which it is got by a dependency."""
+    for place, one in enumerate(parameters):
+        if isinstance(model := one.annotation, type) and issubclass(model, BaseModel):
+            is_optional = one.default is not one.empty
+            read = one.replace(annotation=Annotated[model, _body_of(model, is_optional=is_optional)], default=one.empty)
+            content = {JSON: {"schema": {"$ref": REF.format(model=model.__name__)}}}
+            body = {"requestBody": {"required": not is_optional, "content": content}}
+            return body, [*parameters[:place], read, *parameters[place + 1 :]]
+    return {}, parameters
 
 
 def _answered(found: Any, status: int, study: Study | None) -> Response:

@@ -1,0 +1,726 @@
+"""Counterfactuals: changes of samples that lead to another prediction, as data, words and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Integral, Real
+from operator import itemgetter
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+
+from sslart._data.labels import UNLABELLED, check_has_label
+from sslart._data.samples import Table, plain_value
+from sslart._mapping.model_view import ModelView, view_of
+from sslart._utils.arrays import BoolArray, IntArray
+from sslart._utils.optional import optional
+from sslart._utils.text import DatePart, category_text, escape, html_table, list_text, plural, printable, value_text
+from sslart._utils.validation import check_flag, check_whole
+from sslart.explain._boxes import Class, Value
+from sslart.explain._options import STAY, ChangeSpace, Limits, options_of
+from sslart.explain._search import Search
+
+SHOWN_NAMES = 12
+DIGITS = 6
+IMPLAUSIBLE_NOTE = "implausible: farther from the data than nearly all learnt samples."
+SAME_FEATURE = 0.5  # what a feature that another choice changes as well costs, if it goes elsewhere
+IMPLAUSIBLE = 1.0  # what an implausible sample costs: as much as one more feature
+MUCH_SMALLER = 0.5
+MOST_OF_IT = 0.8
+MOST_ROUNDS = 3
+
+
+class Change(NamedTuple):
+    """One feature of a counterfactual: from what to what."""
+
+    feature: str
+    before: Value
+    after: Value
+
+
+@dataclass(frozen=True, eq=False)
+class Counterfactual:
+    """A changed sample with another prediction, which the model has been run on.
+
+    Attributes
+    ----------
+    prediction : class
+        What the model predicts for the changed sample.
+    changes : tuple of Change
+        The features that differ; of a date itself, not of its hour, weekday and month, which follow from it.
+    sample : tuple
+        The whole changed sample, one value per column; None where missing.
+    confidence : float or None
+        Probability of that class. This and what follows are None in an `Explanation`.
+    distance : float or None
+        Sum of the changes, each in parts of the learnt range of its feature; 1 for a change of category.
+    plausible : bool or None
+        False where the changed sample is unlike nearly all learnt samples, as a whole or in a new value, and more so
+        than the given sample.
+    """
+
+    prediction: Class
+    _table: CounterfactualTable = field(repr=False)
+    _row: int = field(repr=False)
+    confidence: float | None = None
+    distance: float | None = None
+    plausible: bool | None = None
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The features that differ."""
+        return self._table.changes(self._row)
+
+    @property
+    def sample(self) -> tuple[Value | None, ...]:
+        """The whole changed sample, one value per column; None where missing."""
+        return self._table.sample(self._row)
+
+    def __str__(self) -> str:
+        return change_line(self)
+
+
+@dataclass(frozen=True, eq=False)
+class CounterfactualTable:
+    """Samples before and after they were changed so that the prediction becomes another.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of the columns.
+    classes : list
+    indices : array of length n_samples
+        Class index of the other prediction; -1 where none was found.
+    before, after : Table
+    """
+
+    names: list[str]
+    classes: list[Any]
+    indices: IntArray
+    before: Table
+    after: Table
+
+    def __getitem__(self, row: int) -> Counterfactual | None:
+        index = self.indices.item(row)
+        return None if index == UNLABELLED else Counterfactual(self.classes[index], self, row)
+
+    @cached_property
+    def _numbers(self) -> tuple[list[int], list[int], list[float], list[float]]:
+        """Where in the lists that follow each sample begins; the columns that differ, their values before and after."""
+        before, after = self.before.values, self.after.values
+        differ = (before != after) & ~np.isnan(before)
+        starts = np.concatenate([[0], np.cumsum(differ.sum(axis=1))])
+        return starts.tolist(), np.nonzero(differ)[1].tolist(), before[differ].tolist(), after[differ].tolist()
+
+    def changes(self, row: int) -> tuple[Change, ...]:
+        """Return the changes of a sample, in the order of the columns."""
+        starts, columns, old, new = self._numbers
+        own = slice(starts[row], starts[row + 1])
+        differing: list[tuple[int, Value, Value]] = list(zip(columns[own], old[own], new[own], strict=True))
+        for column, given in self.before.categories.items():
+            if isinstance(self.names[column], DatePart):  # the change of the date says it
+                continue
+            if given[row] != self.after.categories[column][row]:
+                differing.append((column, given[row], self.after.categories[column][row]))
+        differing.sort(key=itemgetter(0))
+        return tuple(Change(self.names[column], before, after) for column, before, after in differing)
+
+    def sample(self, row: int) -> tuple[Value | None, ...]:
+        """Return a changed sample, None where a value is missing."""
+        values: list[Any] = [None if value != value else value for value in self.after.values[row].tolist()]
+        for column, given in self.after.categories.items():
+            values[column] = given[row]
+        return tuple(values)
+
+
+@dataclass(frozen=True, eq=False)
+class Counterfactuals(Sequence[Counterfactual]):
+    """Changes of one sample, each of which leads to another prediction; those of few features first.
+
+    A sequence: `len(found)`, `found[0]`, `for one in found`.
+
+    Attributes
+    ----------
+    prediction : class or None
+        What the model predicts for the sample as it is; None where it abstains.
+    abstained : bool
+    confidence : float or None
+        Probability of that class; None where the model abstains.
+    target : class or None
+        The class that was wanted; None for any other class.
+    sample : tuple
+        The sample as it is, one value per column; None where missing.
+    feature_names : list of str
+    note : str
+        Why there are fewer counterfactuals than wanted; empty where there are enough.
+    """
+
+    prediction: Class | None
+    confidence: float | None
+    target: Class | None
+    sample: tuple[Value | None, ...]
+    feature_names: list[str]
+    note: str
+    _found: tuple[Counterfactual, ...] = field(repr=False)
+
+    @property
+    def abstained(self) -> bool:
+        """True if the model predicts no class for the sample as it is."""
+        return self.confidence is None
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @overload
+    def __getitem__(self, place: int) -> Counterfactual: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Counterfactual, ...]: ...
+    def __getitem__(self, place: int | slice) -> Counterfactual | tuple[Counterfactual, ...]:
+        return self._found[place]
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+    def __repr__(self) -> str:
+        return f"<Counterfactuals: {len(self)}; {headline(self)}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counterfactuals as plain values that JSON knows."""
+        return as_dict(self)
+
+    def to_frame(self) -> Any:
+        """Return a pandas frame: the sample as it is, then each changed sample, with its prediction.
+
+        The features come first, so that ``model.predict(found.to_frame()[found.feature_names])`` repeats the
+        predictions. Needs pandas.
+        """
+        given = [*self.sample, self.prediction, self.confidence, 0.0, True]
+        rows = [[*one.sample, one.prediction, one.confidence, one.distance, one.plausible] for one in self]
+        added = ("prediction", "confidence", "distance", "plausible")
+        names = [f"{name} (model)" if name in self.feature_names else name for name in added]
+        index = ["given", *(f"change {number}" for number in range(1, len(self) + 1))]
+        return optional("pandas", "data").DataFrame([given, *rows], index=index, columns=[*self.feature_names, *names])
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
+
+def counterfactuals_of(
+    model: Any,
+    x: Any,
+    target: Any = None,
+    fixed: Any = (),
+    ranges: Any = None,
+    n: int = 3,
+    *,
+    plausible: bool = False,
+) -> Counterfactuals:
+    """Find several unlike changes of one sample, each of which leads to another prediction.
+
+    Parameters
+    ----------
+    model : AutoSSLART, SSLART, FuzzyARTMAP or WESSLART
+        A fitted classifier. It is not changed.
+    x : one sample
+        One value per feature: an array, a list, a pandas Series, a dict from feature to value, or a frame or an array
+        of one row. NaN or None where a value is missing; such a feature does not change.
+    target : class, default=None
+        The class that is wanted; None for any other than the present prediction.
+    fixed : list of str or int, default=()
+        Features that never change, by name or column number.
+    ranges : dict, default=None
+        Limits of new values, from a feature (name or column number) to ``(low, high)``, None for a side without a
+        limit, or to a list of the categories that are allowed. A value that stays as it is may lie outside.
+    n : int, default=3
+        How many changes are wanted.
+    plausible : bool, default=False
+        Whether changed samples must be plausible: not novel, and no new number among the lowest or highest hundredth
+        of what was learnt; or no more so than the given sample. False: implausible ones are marked, and plausible ones
+        are preferred where as few features change.
+
+    Returns
+    -------
+    Counterfactuals
+        Up to n of them, those of few features first. If there are fewer, its `note` gives the reason.
+
+    Notes
+    -----
+    New values are values that occur: numbers within the learnt range, with no more decimals than the data, and
+    categories that were learnt. Two changes are unlike if they change different features, or the same in another
+    direction. Every feature alone is searched over all its values, or some hundred of them in large models; changes
+    of two features, and of more, over some of theirs. Each counterfactual has been predicted by the model, and none
+    has a change that it does not need. With a date, its hour, weekday and month change; these never change alone.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sslart import AutoSSLART
+    >>> from sslart.explain import counterfactuals_of
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = AutoSSLART(random_state=0).fit(X, y.where(y.index % 10 == 0, -1))
+    >>> found = counterfactuals_of(model, X.iloc[70], target=2, fixed=["sepal width (cm)"], n=2)
+    >>> print(found)
+    Prediction: 1 (confidence 0.96). Each of these changes alone leads to 2:
+      1. petal width (cm) 2.3 instead of 1.8: 2 (confidence 0.57)
+      2. sepal length (cm) 6.1 instead of 5.9 and petal length (cm) 5.6 instead of 4.8: 2 (confidence 0.52)
+    >>> model.predict(found.to_frame()[found.feature_names]).tolist()
+    [1, 2, 2]
+    """
+    view = view_of(model, "a fitted AutoSSLART, SSLART, FuzzyARTMAP or WESSLART")
+    n = check_whole("counterfactual", "n", n) or 1
+    plausible = check_flag("counterfactual", "plausible", plausible)
+    check_has_label(view.class_table)
+    sample = read_sample(view, x)
+    present, confidence = present_class(view, sample)
+    index = read_target(view, target, present)
+    limits = read_limits(view, fixed, ranges)
+    space = ChangeSpace(view, options_of(view, limits, sample), sample)
+    wanted = _wanted(view, np.array([present]), index)
+    found = _unlike(space, wanted, n, plausible=plausible)
+    classes, names = view.classes.tolist(), view.feature_names
+    return Counterfactuals(
+        None if present == UNLABELLED else classes[present],
+        confidence,
+        None if index is None else classes[index],
+        CounterfactualTable(names, classes, np.array([present]), sample, sample).sample(0),
+        names,
+        _note(space, limits, index, bool(wanted.any()), found, n, plausible=plausible),
+        found,
+    )
+
+
+def first_changes(view: ModelView, table: Table, present: IntArray) -> CounterfactualTable:
+    """Return the first counterfactual of each sample, as `counterfactuals_of` finds it; `present`: its class index."""
+    space = ChangeSpace(view, options_of(view), table)
+    rows, candidates = Search(space, _wanted(view, present, None)).first()
+    changed, _ = space.table_of(rows, candidates)
+    indices, after = np.full(len(table), UNLABELLED), table.copy()
+    indices[rows], after.values[rows] = view.predict(changed).indices, changed.values
+    for column, given in after.categories.items():
+        given[rows] = changed.categories[column]
+    return CounterfactualTable(view.feature_names, view.classes.tolist(), indices, table, after)
+
+
+def _wanted(view: ModelView, present: IntArray, target: int | None) -> BoolArray:
+    """Return a mask of the classes wanted for each sample: a target, or any learnt class but the present one."""
+    learnt = np.isin(np.arange(len(view.classes)), view.class_table.sorted_codes())
+    classes = np.arange(len(view.classes))
+    wanted = classes != present[:, None] if target is None else np.tile(classes == target, (len(present), 1))
+    return np.asarray(wanted & learnt)
+
+
+def _unlike(space: ChangeSpace, wanted: BoolArray, n: int, *, plausible: bool) -> tuple[Counterfactual, ...]:
+    """Return the first change, and up to n in all that are unlike each other."""
+    search = Search(space, wanted, plausible=plausible)
+    first = search.first()
+    if not len(first.rows):
+        return ()
+    pool = [first.candidates]
+    if n > 1:
+        pool.append(search.all_changes().candidates)
+    choice = _Choice(space, first.candidates[0], np.concatenate(pool))
+    tried: set[frozenset[int]] = {frozenset()}
+    for _ in range(MOST_ROUNDS):
+        chosen = choice.unlike(n)
+        columns = [frozenset(np.flatnonzero(choice.candidates[one] != STAY).tolist()) for one in chosen]
+        every = frozenset[int]().union(*columns)
+        without = {every, *columns, *(frozenset({column}) for column in every)} - tried
+        if len(chosen) >= n or not without:
+            break
+        tried |= without
+        held = sorted(without, key=sorted)
+        rows = np.zeros(len(held), dtype=np.int64)
+        again = ChangeSpace(space.view, space.options, space.table[rows])
+        movable = again.movable.copy()
+        for row, columns_held in enumerate(held):
+            movable[row, list(columns_held)] = False
+        more = Search(again, wanted[rows], plausible=plausible, movable=movable).all_changes()
+        pool.append(more.candidates)
+        choice = _Choice(space, first.candidates[0], np.concatenate(pool))
+    chosen = choice.unlike(n)
+    chosen = [chosen[0], *sorted(chosen[1:], key=lambda one: (choice.n_changes[one], choice.distances[one]))]
+    return choice.counterfactuals(chosen)
+
+
+class _Choice:
+    """The choice among candidates: few features, small changes, plausible samples, unlike one another."""
+
+    def __init__(self, space: ChangeSpace, first: IntArray, found: IntArray) -> None:
+        self.space = space
+        self.candidates: IntArray = np.unique(found, axis=0)
+        self._measure()
+        place = int(np.flatnonzero((self.candidates == first).all(axis=1))[0])
+        shortest = self.n_changes[place], self.distances[place]
+        # what is found once some features are held comes after the first change, which is the same for any n
+        later = (self.n_changes > shortest[0]) | ((self.n_changes == shortest[0]) & (self.distances >= shortest[1]))
+        self.candidates = self.candidates[later]
+        self._measure()
+        self.first = int(np.flatnonzero((self.candidates == first).all(axis=1))[0])
+        self.plausible = space.view.score_samples(self.table) >= space.view.novelty_threshold
+        self.keys = [space.directions(0, candidate) for candidate in self.candidates]
+        sizes = space.sizes(np.zeros(len(self.candidates), dtype=np.int64), self.candidates)
+        self.sizes = [
+            {column: size[column].item() for column, _ in key} for key, size in zip(self.keys, sizes, strict=True)
+        ]
+
+    def _measure(self) -> None:
+        rows = np.zeros(len(self.candidates), dtype=np.int64)
+        self.table, _ = self.space.table_of(rows, self.candidates)
+        self.n_changes, self.distances = self.space.measured(rows, self.table)
+
+    def unlike(self, n: int) -> list[int]:
+        """Return up to n candidates: the first, then those unlike what was chosen."""
+        chosen = [self.first]
+        few = self.n_changes <= most_changes(self.n_changes[self.first].item())
+        costs = self.n_changes + self.distances + IMPLAUSIBLE * ~self.plausible
+        while len(chosen) < n:
+            rest = [
+                one for one in np.flatnonzero(few).tolist() if all(self._are_unlike(one, other) for other in chosen)
+            ]
+            if not rest:
+                break
+            chosen.append(min(rest, key=lambda one: costs[one] + max(self._overlap(one, other) for other in chosen)))
+        return chosen
+
+    def _are_unlike(self, one: int, other: int) -> bool:
+        """Return True if two candidates differ in features, or in all directions, and not only in a small part."""
+        first, second = sorted((self.keys[one], self.keys[other]), key=len)
+        fewer, more = sorted((self.sizes[one], self.sizes[other]), key=len)
+        if set(first) <= set(second):
+            return len(first) < len(second) and all(more[column] <= MUCH_SMALLER * fewer[column] for column in fewer)
+        shared = [column for column, _ in set(first) & set(second)]
+        if fewer.keys() == more.keys() and shared:
+            return False
+        return not all(
+            sum(sizes[column] for column in shared) > MOST_OF_IT * sum(sizes.values()) for sizes in (fewer, more)
+        )
+
+    def _overlap(self, one: int, other: int) -> float:
+        """Return the overlap of two candidates, from 0 to 1: of their features, and of the way they go."""
+        first, second = dict(self.keys[one]), dict(self.keys[other])
+        shared = {
+            column: 1.0 if first[column] == second[column] else SAME_FEATURE for column in first.keys() & second.keys()
+        }
+        features = sum(shared.values()) / min(len(first), len(second))
+        sizes = [
+            sum(part * sizes[column] for column, part in shared.items()) / max(sum(sizes.values()), 1e-12)
+            for sizes in (self.sizes[one], self.sizes[other])
+        ]
+        return max(features, *sizes)
+
+    def counterfactuals(self, chosen: list[int]) -> tuple[Counterfactual, ...]:
+        """Return candidates as data, each with what the model predicts for it."""
+        after, view = self.table[np.array(chosen)], self.space.view
+        prediction = view.predict(after, want_proba=True)
+        assert prediction.proba is not None
+        before = self.space.table[np.zeros(len(chosen), dtype=np.int64)]
+        table = CounterfactualTable(view.feature_names, view.classes.tolist(), prediction.indices, before, after)
+        return tuple(
+            Counterfactual(
+                table.classes[index],
+                table,
+                row,
+                prediction.proba.item(row, index),
+                self.distances.item(chosen[row]),
+                bool(self.plausible[chosen[row]]),
+            )
+            for row, index in enumerate(prediction.indices.tolist())
+        )
+
+
+def most_changes(fewest: int) -> int:
+    """Return the most features of a change to offer, given the fewest that are enough."""
+    return 2 * fewest + 3
+
+
+def read_sample(view: ModelView, x: Any) -> Table:
+    """Return one sample as a table of one row: a frame or an array of one row, a Series, a dict, or plain values."""
+    if hasattr(x, "columns") or np.ndim(x) == 2:
+        table = view.read(x)
+        if len(table) != 1:
+            raise ValueError(
+                f"A counterfactual belongs to one sample, got {len(table)}: give one row, such as X[:1] or "
+                "X.iloc[[0]], and call this once for each sample."
+            )
+        return table
+    names = view.feature_names[: view.reader.n_features_in_]
+    if isinstance(x, Mapping):
+        missing = [printable(name) for name in names if name not in x]
+        if missing:
+            raise ValueError(f"The sample has no value for {list_text(missing)}: add it, None where it is not known.")
+        x = [x[name] for name in names]
+    elif hasattr(x, "to_frame") and hasattr(x, "index") and view.reader.has_names:
+        return view.read(x.to_frame().T)
+    values = list(x) if np.ndim(x) == 1 else [x]
+    if len(values) != len(names):
+        raise ValueError(f"The sample has {len(values)} value(s), and the model has learnt {len(names)} features.")
+    if view.reader.has_names:
+        frame = optional("pandas", "data").DataFrame([values], columns=names)
+        return view.read(frame)
+    return view.read(np.array(values, dtype=np.float64)[None])
+
+
+def read_target(view: ModelView, target: Any, present: int) -> int | None:
+    """Return the index of the class wanted, None for any other than the present one (an index, -1 for none)."""
+    if target is None:
+        return None
+    classes, wanted = view.classes.tolist(), plain_value(target)
+    known = list_text([repr(one) for one in classes], SHOWN_NAMES)
+    found = [index for index, one in enumerate(classes) if one == wanted and isinstance(one, str) is _is_text(wanted)]
+    if not found:
+        raise ValueError(f"target {target!r} is not a class of this {view.name}, which has {known}.")
+    if found[0] == present:
+        others = list_text([repr(one) for one in classes if one != wanted], SHOWN_NAMES)
+        cure = f"give another class ({others}), or target=None for any of them" if others else "there is no other class"
+        raise ValueError(f"The model predicts {target!r} for this sample already: {cure}.")
+    return found[0]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def read_limits(view: ModelView, fixed: Any, ranges: Any) -> Limits:
+    """Return `fixed` and `ranges` by column, or raise an error that names the cure."""
+    if isinstance(fixed, str | Integral):
+        fixed = [fixed]
+    if not isinstance(fixed, Iterable):
+        raise TypeError(f"fixed must be a list of features, by name or column number, got {fixed!r}.")
+    columns = frozenset(_column(view, feature, "fixed") for feature in fixed)
+    if not isinstance(ranges, Mapping | None):
+        raise TypeError(
+            "ranges must be a dict from a feature to its limits (low, high) or to a list of categories, got "
+            f"{ranges!r}."
+        )
+    limits = Limits(columns, {}, {})
+    encoder = view.members[0].encoder
+    for feature, given in (ranges or {}).items():
+        column = _column(view, feature, "ranges")
+        if column in encoder.categorical:
+            limits.categories[column] = _allowed_categories(view, column, given)
+        else:
+            limits.numbers[column] = _range(view, column, given)
+    return limits
+
+
+def _column(view: ModelView, feature: Any, where: str) -> int:
+    names = view.feature_names
+    if isinstance(feature, Integral) and not isinstance(feature, bool) and -len(names) <= int(feature) < len(names):
+        return int(feature) % len(names)
+    if isinstance(feature, str) and feature in names:
+        return names.index(feature)
+    raise ValueError(
+        f"{where} names the feature {feature!r}, which the model has not learnt: give one of "
+        f"{list_text([repr(name) for name in names], SHOWN_NAMES)}, or a column number from 0 to {len(names) - 1}."
+    )
+
+
+def _allowed_categories(view: ModelView, column: int, given: Any) -> frozenset[Any]:
+    name = view.feature_names[column]
+    known = view.members[0].encoder.categories_of(column)
+    listed = list_text([repr(one) for one in known], SHOWN_NAMES)
+    if isinstance(given, str) or not isinstance(given, Collection):
+        raise ValueError(f"{name!r} is a categorical feature: give a list of categories, of {listed}; got {given!r}.")
+    wanted = [plain_value(one) for one in given]
+    unknown = [repr(one) for one in wanted if one not in known]
+    if unknown:
+        raise ValueError(f"{list_text(unknown)} of ranges[{name!r}] was never learnt: give categories of {listed}.")
+    return frozenset(wanted)
+
+
+def _range(view: ModelView, column: int, given: Any) -> tuple[float, float]:
+    name, encoder = view.feature_names[column], view.members[0].encoder
+    lowest, highest = encoder.range_of(column)
+    sides = list(given) if isinstance(given, Collection) and not isinstance(given, str) else []
+    if len(sides) != 2 or not all(
+        side is None or (isinstance(side, Real) and not isinstance(side, bool) and float(side) == float(side))
+        for side in sides
+    ):
+        raise ValueError(
+            f"ranges[{name!r}] must be (low, high), None for a side without a limit, got {given!r}. "
+            f"{name!r} is a number from {lowest:g} to {highest:g} in what was learnt."
+        )
+    low, high = (
+        without if side is None else float(side) for side, without in zip(sides, (-np.inf, np.inf), strict=True)
+    )
+    if low > high:
+        raise ValueError(f"ranges[{name!r}] is empty: {low:g} is above {high:g}. Give the lower limit first.")
+    if lowest <= highest and (low > highest or high < lowest):
+        raise ValueError(
+            f"ranges[{name!r}], {low:g} to {high:g}, holds no value that was learnt: learnt values are {lowest:g} to "
+            f"{highest:g}. Give limits that reach into these."
+        )
+    return low, high
+
+
+def present_class(view: ModelView, table: Table) -> tuple[int, float | None]:
+    """Return the class index that the model predicts for one sample and its probability; -1 and None for none."""
+    prediction = view.predict(table, want_proba=True)
+    index = prediction.indices.item(0)
+    assert prediction.proba is not None
+    return index, None if index == UNLABELLED else prediction.proba.item(0, index)
+
+
+def change_text(change: Change) -> str:
+    """Return one change, in as many digits as show it."""
+    before, after = next(
+        texts
+        for digits in (DIGITS, 17)
+        if len(set(texts := [_value_text(change.feature, value, digits) for value in (change.before, change.after)]))
+        == 2
+        or digits > DIGITS
+    )
+    return f"{printable(change.feature)} {after} instead of {before}"
+
+
+def _value_text(feature: str, value: Any, digits: int) -> str:
+    return category_text(value) if isinstance(value, str) else value_text(feature, value, digits)
+
+
+def _prediction_text(prediction: Any, confidence: float | None, *, plausible: bool | None = None) -> str:
+    details = ([] if confidence is None else [f"confidence {confidence:.2f}"]) + (
+        ["implausible"] if plausible is False else []
+    )
+    return f"{printable(prediction)} ({', '.join(details)})" if details else printable(prediction)
+
+
+def change_line(counterfactual: Counterfactual) -> str:
+    """Return a text on all changes and the resulting prediction."""
+    *first, last = (change_text(change) for change in counterfactual.changes)
+    changes = f"{', '.join(first)} and {last}" if first else last
+    return f"{changes}: {_predicted(counterfactual)}"
+
+
+def _predicted(counterfactual: Counterfactual) -> str:
+    return _prediction_text(counterfactual.prediction, counterfactual.confidence, plausible=counterfactual.plausible)
+
+
+def headline(found: Counterfactuals) -> str:
+    """Return the headline with the current prediction."""
+    if found.abstained:
+        return "No prediction"
+    return f"Prediction: {_prediction_text(found.prediction, found.confidence)}"
+
+
+def as_text(found: Counterfactuals) -> str:
+    """Return counterfactuals in plain words, one line each."""
+    lines = [f"{headline(found)}."]
+    if len(found):
+        wanted = "another prediction" if found.target is None else printable(found.target)
+        each = "This change leads" if len(found) == 1 else "Each of these changes alone leads"
+        lines = [f"{headline(found)}. {each} to {wanted}:"]
+    lines += [f"  {number}. {one}" for number, one in enumerate(found, start=1)]
+    return "\n".join([*lines, *_notes(found)])
+
+
+def _notes(found: Counterfactuals) -> list[str]:
+    implausible = [IMPLAUSIBLE_NOTE] if any(one.plausible is False for one in found) else []
+    return implausible + ([found.note] if found.note else [])
+
+
+def counterfactual_dict(counterfactual: Counterfactual) -> dict[str, Any]:
+    """Return one counterfactual as values that JSON knows."""
+    return {
+        "prediction": counterfactual.prediction,
+        "confidence": counterfactual.confidence,
+        "distance": counterfactual.distance,
+        "plausible": counterfactual.plausible,
+        "changes": [change._asdict() for change in counterfactual.changes],
+        "sample": list(counterfactual.sample),
+    }
+
+
+def as_dict(found: Counterfactuals) -> dict[str, Any]:
+    """Return counterfactuals as values that JSON knows."""
+    return {
+        "prediction": found.prediction,
+        "abstained": found.abstained,
+        "confidence": found.confidence,
+        "target": found.target,
+        "features": found.feature_names,
+        "sample": list(found.sample),
+        "counterfactuals": [counterfactual_dict(one) for one in found],
+        "note": found.note,
+    }
+
+
+def as_html(found: Counterfactuals) -> str:
+    """Return counterfactuals as a table: one row per feature that changes, one column per counterfactual."""
+    heads = ["feature", "now", *(f"change {number}" for number in range(1, len(found) + 1))]
+    rows = []
+    for column, name in enumerate(found.feature_names):
+        now = found.sample[column]
+        cells = [value_text(name, one.sample[column], DIGITS) if one.sample[column] != now else "" for one in found]
+        if any(cells):
+            rows.append([name, value_text(name, now, DIGITS), *cells])
+    if rows:
+        now = "none" if found.abstained else _prediction_text(found.prediction, found.confidence)
+        rows.append(["prediction", now, *(_predicted(one) for one in found)])
+    notes = "".join(f"<p>{escape(line)}</p>" for line in (as_text(found).split("\n")[0], *_notes(found)))
+    return f'<div class="sslart-counterfactuals">{notes}{html_table(heads, rows) if rows else ""}</div>'
+
+
+def _note(
+    space: ChangeSpace,
+    limits: Limits,
+    target: int | None,
+    can_be: bool,
+    found: Sequence[Counterfactual],
+    n: int,
+    *,
+    plausible: bool,
+) -> str:
+    """Return why fewer changes were found than wanted, and what may help."""
+    if len(found) >= n:
+        return ""
+    view, movable = space.view, np.flatnonzero(space.movable[0]).tolist()
+    wanted = "another class" if target is None else printable(view.classes[target])
+    if not can_be:
+        if target is None:
+            return "The model has learnt one class only, so that no change leads to another."
+        return f"The model has learnt no label of {wanted}, so that it never predicts this class."
+    reasons = _reasons(space)
+    if not movable:
+        return f"No feature can change: {reasons}."
+    if found:
+        most = min(most_changes(min(len(one.changes) for one in found)), len(movable))
+        other = f"no other unlike change of up to {plural(most, 'feature')}"
+        return f"Only {len(found)} of {plural(n, 'change')} wanted: {other} was found."
+    cures = ["fix fewer features"] if limits.fixed else []
+    cures += ["allow wider ranges"] if limits.numbers or limits.categories else []
+    cures += ["allow samples that are not plausible"] if plausible else []
+    cure = f" Try this: {', or '.join(cures)}." if cures else ""
+    which = list_text([printable(view.feature_names[column]) for column in movable])
+    cannot = f" ({reasons})" if reasons else ""
+    return f"No change of {which} to values that occur was found to lead to {wanted}{cannot}.{cure}"
+
+
+def _reasons(space: ChangeSpace) -> str:
+    """Return why columns of a sample cannot change."""
+    reasons = dict(space.options.why_not)
+    for column in np.flatnonzero(~space.movable[0]).tolist():
+        follows = any(one.column == column for one in space.options.relations)
+        reasons.setdefault(column, "follows" if follows and not _is_missing(space.table, column) else "missing")
+        if reasons[column] == "no other value" and _is_missing(space.table, column):
+            reasons[column] = "missing"
+    texts = []
+    for reason, words in (
+        ("fixed", "fixed: {}"),
+        ("missing", "missing in the sample: {}"),
+        ("follows", "following from others: {}"),
+        ("no other value", "without another value that is allowed: {}"),
+    ):
+        names = [
+            printable(space.view.feature_names[column]) for column, why in sorted(reasons.items()) if why == reason
+        ]
+        if names:
+            texts.append(words.format(list_text(names)))
+    return "; ".join(texts)
+
+
+def _is_missing(table: Table, column: int) -> bool:
+    return bool(
+        table.categories[column][0] is None if column in table.categories else np.isnan(table.values[0, column])
+    )

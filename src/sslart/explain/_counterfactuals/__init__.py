@@ -1,1 +1,0 @@
-"""The smallest change of a sample that leads to another prediction: where to move, how far, and what was found."""

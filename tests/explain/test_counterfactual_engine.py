@@ -1,0 +1,166 @@
+"""One engine: the same first change from every surface, values that occur, relations that hold, plausible samples."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+
+from conftest import name_of
+from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
+
+MODELS = [
+    AutoSSLART(random_state=0),
+    AutoSSLART(abstain_below=0.8, random_state=0),
+    SSLART(0.85, random_state=0),
+    SSLART(0.9, search_depth=2, random_state=0),
+    FuzzyARTMAP(0.7),
+    WESSLART(3, vigilance=0.85, random_state=0),
+]
+
+
+def few(y: Any, step: int = 5) -> np.ndarray:
+    return np.where(np.arange(len(y)) % step == 0, y, -1)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=name_of)
+def test_the_first_change_is_the_same_wherever_it_is_asked_for(model: Any) -> None:
+    X, y = load_wine(return_X_y=True)
+    model.fit(X, y if isinstance(model, FuzzyARTMAP) else few(y))
+    explained = [one.counterfactual for one in model.explain(X[::11])]
+    assert sum(one is not None for one in explained) > 0.8 * len(explained)
+    for x, one in zip(X[::11], explained, strict=True):
+        for n in (1, 3):
+            found = model.counterfactual(x, n=n)
+            assert (one.changes if one else None) == (found[0].changes if found else None)
+        numbers = [len(one.changes) for one in found]
+        assert numbers == sorted(numbers)
+        assert all(one.distance >= found[0].distance for one in found if len(one.changes) == numbers[0])
+
+
+def test_a_column_of_two_values_takes_the_other_one_exactly() -> None:
+    random = np.random.default_rng(0)
+    for low, high in ((36.0, 60.0), (0.0, 1.0), (1.0, 2.0), (0.1, 0.7), (-1e6, 1e-3)):
+        term, noise = random.choice([low, high], 200, p=[0.8, 0.2]), random.normal(size=200)
+        X, y = np.c_[term, noise], (term == high).astype(int)
+        for model in (AutoSSLART(random_state=0), SSLART(0.9, random_state=0)):
+            model.fit(X, few(y))
+            for x in X[:10]:
+                first = model.counterfactual(x, fixed=["x1"])[0].changes
+                assert first == (("x0", x[0], low + high - x[0] if low in (36.0, 0.0, 1.0) else first[0].after),)
+                assert first[0].after in (low, high)
+
+
+def test_coded_columns_take_the_values_that_occur() -> None:
+    random = np.random.default_rng(1)
+    codes = random.choice([1.0, 2.0, 4.0, 8.0, 99.0], 300)
+    X = np.c_[codes, random.normal(size=300)]
+    model = AutoSSLART(random_state=0).fit(X, few(codes >= 8))
+    seen = {
+        change.after for x in X[:40] for one in model.counterfactual(x) for change in one.changes if change[0] == "x0"
+    }
+    assert seen <= {1.0, 2.0, 4.0, 8.0, 99.0}
+    assert {4.0, 8.0} <= seen
+
+
+def related() -> tuple[pd.DataFrame, np.ndarray]:
+    """A table in which a square, a sum, a copy in another unit, a product and a code follow from other columns."""
+    random = np.random.default_rng(0)
+    income, spent = random.gamma(5, 5, 300).round(1), random.gamma(2, 5, 300).round(1)
+    kind = random.choice(["car", "boat", "bicycle"], 300)
+    frame = pd.DataFrame({"income": income, "income squared": income**2, "income in cents": 100 * income})
+    frame["spent"], frame["left"], frame["together"] = spent, income - spent, income + spent
+    frame["months"] = random.integers(1, 30, 300)
+    frame["paid"] = frame["months"] * spent
+    frame["kind"], frame["code"] = kind, np.select([kind == "car", kind == "boat"], [7.0, 3.0], 5.0)
+    y = (income > 25 + spent) ^ (kind == "boat")
+    return frame, np.where(np.arange(300) % 3 == 0, np.where(y, "yes", "no"), None)
+
+
+@pytest.mark.parametrize(
+    "model", [AutoSSLART(random_state=0), SSLART(0.9, mapping="evidence", random_state=0)], ids=name_of
+)
+def test_columns_that_follow_from_others_change_with_them(model: Any) -> None:
+    frame, y = related()
+    model.fit(frame, y)
+    changed = set()
+    for row in range(0, 60, 3):
+        explained = model.explain(frame[row : row + 1])[0].counterfactual
+        for one in [*model.counterfactual(frame[row : row + 1]), *([explained] if explained else [])]:
+            new = dict(zip(frame.columns, one.sample, strict=True))
+            changed |= {change.feature for change in one.changes}
+            assert new["income squared"] == pytest.approx(new["income"] ** 2)
+            assert new["income in cents"] == pytest.approx(100 * new["income"])
+            assert new["left"] == pytest.approx(new["income"] - new["spent"], abs=1e-6)
+            assert new["together"] == pytest.approx(new["income"] + new["spent"])
+            assert new["paid"] == pytest.approx(new["months"] * new["spent"])
+            assert new["code"] == {"car": 7, "boat": 3, "bicycle": 5}[new["kind"]]
+            assert all(frame[name].min() <= new[name] <= frame[name].max() for name in frame.select_dtypes("number"))
+    assert {"income", "income in cents", "kind", "code"} <= changed
+
+
+def test_copies_are_found_without_labelled_samples_as_well() -> None:
+    X, y = load_iris(return_X_y=True)
+    X = np.c_[X, 10 - 3 * X[:, 2], np.log(X[:, 3])]
+    model = SSLART(0.8, random_state=0).fit(X, y)  # boxes, most of them wide
+    for x in X[::15]:
+        for one in model.counterfactual(x):
+            assert one.sample[4] == pytest.approx(10 - 3 * one.sample[2], abs=1e-6)
+            assert one.sample[5] == pytest.approx(np.log(one.sample[3]), abs=0.02)
+
+
+def test_where_what_follows_is_fixed_so_is_what_it_follows_from() -> None:
+    frame, y = related()
+    model = AutoSSLART(random_state=0).fit(frame, y)
+    for row in range(0, 30, 3):
+        for one in model.counterfactual(frame[row : row + 1], fixed=["income squared", "code"]):
+            assert not {"income", "income squared", "kind", "code"} & {change.feature for change in one.changes}
+        cents = 100 * frame.loc[row, "income"]
+        for one in model.counterfactual(frame[row : row + 1], ranges={"income in cents": (cents, None)}):
+            assert dict(zip(frame.columns, one.sample, strict=True))["income"] >= frame.loc[row, "income"]
+
+
+@pytest.mark.parametrize("model", [AutoSSLART(random_state=0), SSLART(0.85, random_state=0)], ids=name_of)
+def test_plausible_samples_are_as_near_to_the_data_as_most_that_were_learnt(model: Any) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    model.fit(X, few(y))
+    assert np.mean(model.score_samples(X) >= model.novelty_threshold_) >= 0.95
+    flags = []
+    for x in X[::60]:
+        for one in model.counterfactual(x):
+            flags.append(one.plausible)
+            assert one.plausible == (model.score_samples([one.sample])[0] >= model.novelty_threshold_)
+        assert all(one.plausible for one in model.counterfactual(x, plausible=True))
+    assert set(flags) == {True, False}
+
+
+def test_one_row_takes_little_time() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    model = AutoSSLART(random_state=0).fit(X, few(y, 10))
+    model.counterfactual(X[0])
+    taken = []
+    for x in X[::40]:
+        start = time.process_time()
+        model.counterfactual(x)
+        taken.append(time.process_time() - start)
+    assert np.median(taken) < 0.06
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+def test_few_features_change_on_real_tables(load: Any) -> None:
+    X, y = load(return_X_y=True)
+    model = AutoSSLART(random_state=0).fit(X, few(y, 5))
+    found = [one.counterfactual for one in model.explain(X)]
+    assert all(found)
+    samples = np.array([one.sample for one in found])
+    assert model.predict(samples).tolist() == [one.prediction for one in found]
+    assert (samples >= X.min(axis=0)).all()
+    assert (samples <= X.max(axis=0)).all()
+    assert np.mean([len(one.changes) for one in found]) < {4: 1.4, 13: 1.9, 30: 2.2}[X.shape[1]]
+    held = [one for x in X[::10] for one in model.counterfactual(x, fixed=[0, 1])]
+    assert held
+    assert not any(change.feature in ("x0", "x1") for one in held for change in one.changes)
