@@ -92,7 +92,7 @@ async def _explained(context: Context, published: Published, rows: list[dict[str
 def _explanations(published: Published, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the explanations of predictions, with their text."""
     published.check_has_label()
-    found = published.model.explain(published.reader.samples(rows))
+    found = published.model.explain(published.reader.table(rows))
     return [{"text": str(one), **one.to_dict()} for one in found]
 
 
@@ -109,7 +109,7 @@ def contributions(study: StudyOf, body: schemas.RowsRequest) -> dict[str, Any]:
     _check_explained(body.rows)
     published = study.published
     published.check_has_label()
-    found = published.model.contributions(published.reader.samples(body.rows))
+    found = published.model.contributions(published.reader.table(body.rows))
     return {
         "features": list(found.feature_names),
         "classes": published.classes,
