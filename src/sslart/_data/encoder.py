@@ -438,8 +438,8 @@ class Encoder(CachesValues):
         columns = {feature.column for feature in known_features} | categorical
         fits = (
             all(type(column) is int for column in columns)
+            and len(columns) == n_columns > 0  # before a set of as many as a file claims is made
             and columns == set(range(n_columns))
-            and n_columns > 0
             and len(set(known_features)) == len(known_features)
             and all((feature.category is not None) == (feature.column in categorical) for feature in known_features)
             and all(is_category(feature.category) for feature in known_features)
