@@ -89,13 +89,13 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         Returns
         -------
         array of shape (n_samples,) or, of an ensemble, (n_samples, n_members)
-            Index of the node, -1 where the model, or the member, abstains.
+            Index of the box, -1 where the model, or the member, abstains.
         """
         view = self.__sslart_view__()
         table = view.read(X)
         check_has_label(view.class_table)
-        nodes = [one.first_labelled(one.encode(table), view.search_depth) for one in view.members]
-        return np.transpose(nodes) if view.is_ensemble else nodes[0]
+        boxes = [one.first_labelled(one.encode(table), view.search_depth) for one in view.members]
+        return np.transpose(boxes) if view.is_ensemble else boxes[0]
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -190,7 +190,7 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class.
 
-        Never abstains: a search goes on until a labelled node is found.
+        Never abstains: a search goes on until a labelled box is found.
 
         Parameters
         ----------
