@@ -71,6 +71,7 @@ _TAKEN: Responses = {201: {"model": schemas.Accepted, "description": "The file o
 router = APIRouter(tags=["models"])
 learning = APIRouter(tags=["learn"])
 job_router = APIRouter(tags=["jobs"])
+fitting = partial(endpoint, router, schema=schemas.Job, scope="learn", status=202, responses=_ENDED)
 
 
 def _setting(name: str, alias: str | None = None) -> Any:
@@ -147,16 +148,7 @@ async def create_model(context: ContextOf, actor: Actor, body: schemas.CreateReq
     return {"model": hosted.name, "sequence": hosted.accepted, "rows": []}
 
 
-@endpoint(
-    router,
-    "PUT /v1/models/{name}",
-    schemas.Job,
-    scope="learn",
-    status=202,
-    responses={**_ENDED, **_TAKEN},
-    errors=(409, 501, 507),
-    openapi_extra=FILE,
-)
+@fitting("PUT /v1/models/{name}", responses={**_ENDED, **_TAKEN}, errors=(409, 501, 507), openapi_extra=FILE)
 async def create_model_from_file(
     context: ContextOf,
     actor: Actor,
@@ -208,16 +200,7 @@ async def create_model_from_file(
     return _job_answer(context, hosted, sequence)
 
 
-@endpoint(
-    router,
-    "POST /v1/models/{name}/table",
-    schemas.Job,
-    scope="learn",
-    status=202,
-    responses=_ENDED,
-    errors=(409, 501, 507),
-    openapi_extra=FILE,
-)
+@fitting("POST /v1/models/{name}/table", errors=(409, 501, 507), openapi_extra=FILE)
 async def add_table(
     context: ContextOf,
     actor: Actor,
@@ -253,9 +236,7 @@ async def _uploaded(
         raise
 
 
-@endpoint(
-    router, "POST /v1/models/{name}/refit", schemas.Job, scope="learn", status=202, responses=_ENDED, errors=(409,)
-)
+@fitting("POST /v1/models/{name}/refit", errors=(409,))
 async def refit(
     context: ContextOf,
     actor: Actor,
