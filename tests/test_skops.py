@@ -95,7 +95,7 @@ def test_file_keeps_explanations_and_rules(tmp_path: Any) -> None:
 
 def test_nothing_of_sslart_is_trusted_unasked() -> None:
     data = skops.io.dumps(FuzzyARTMAP().fit(X, Y))
-    with pytest.raises(UntrustedTypesFoundException, match=r"sslart\.estimators\._fuzzy_artmap\.FuzzyARTMAP"):
+    with pytest.raises(UntrustedTypesFoundException, match=r"sslart\.estimators\._fuzzy_art\.FuzzyARTMAP"):
         skops.io.loads(data)
     assert skops.io.get_untrusted_types(data=data) == [
         "builtins.frozenset",
@@ -117,5 +117,5 @@ def test_nothing_of_sslart_is_trusted_unasked() -> None:
         "sslart._utils.cache.Deferred",
         "sslart.estimators._fitted.FittedMember",
         "sslart.estimators._fitted.FittedModel",
-        "sslart.estimators._fuzzy_artmap.FuzzyARTMAP",
+        "sslart.estimators._fuzzy_art.FuzzyARTMAP",
     ]

@@ -8,8 +8,7 @@ if TYPE_CHECKING:
     from sslart._art.backend import show_versions
     from sslart._drift.features import FeatureShift
     from sslart._drift.monitor import DriftEvent
-    from sslart.estimators._fuzzy_art import FuzzyART
-    from sslart.estimators._fuzzy_artmap import FuzzyARTMAP
+    from sslart.estimators._fuzzy_art import FuzzyART, FuzzyARTMAP
     from sslart.estimators._sslart import SSLART, AutoSSLART
     from sslart.estimators._wesslart import WESSLART
     from sslart.export.onnx import to_onnx
@@ -43,7 +42,7 @@ _LATER = {
     "DriftEvent": "sslart._drift.monitor",
     "FeatureShift": "sslart._drift.monitor",
     "FuzzyART": "sslart.estimators._fuzzy_art",
-    "FuzzyARTMAP": "sslart.estimators._fuzzy_artmap",
+    "FuzzyARTMAP": "sslart.estimators._fuzzy_art",
     "SSLART": "sslart.estimators._sslart",
     "WESSLART": "sslart.estimators._wesslart",
     "load": "sslart.persistence",

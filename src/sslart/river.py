@@ -23,8 +23,7 @@ from sslart._drift.monitor import DriftEvent
 from sslart._utils.arrays import FloatArray
 from sslart._utils.optional import optional
 from sslart.estimators._fitted import shallow_copy
-from sslart.estimators._fuzzy_art import FuzzyART
-from sslart.estimators._fuzzy_artmap import FuzzyARTMAP
+from sslart.estimators._fuzzy_art import FuzzyART, FuzzyARTMAP
 from sslart.estimators._sslart import SSLART, AutoSSLART
 from sslart.estimators._wesslart import WESSLART
 

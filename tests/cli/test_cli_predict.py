@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -180,3 +182,23 @@ def test_models_of_the_library_predict_too(tmp_path: Path, capsys: Captured) -> 
     sslart.save(sslart.FuzzyART().fit([[0, 0], [1, 1]]), path)
     assert main(["predict", str(path), str(new)]) == 1
     assert "FuzzyART" in capsys.readouterr().err
+
+
+def test_one_row_takes_no_regression_and_no_rule(tmp_path: Path) -> None:
+    data, called = iris(tmp_path), set[tuple[str, str]]()
+    model, one = iris_model(tmp_path), tmp_path / "one.csv"
+    pd.read_csv(data).head(1).to_csv(one, index=False)
+
+    def note_call(frame: Any, event: str, _: Any) -> None:
+        if event == "call":
+            called.add((Path(frame.f_code.co_filename).stem, frame.f_code.co_name))
+
+    sys.setprofile(note_call)
+    try:
+        assert main(["predict", str(model), str(one), "--out", str(tmp_path / "out.csv")]) == 0
+    finally:
+        sys.setprofile(None)
+    stems = {stem for stem, _ in called}
+    assert "readout" in stems
+    assert not stems & {"algebra", "regression", "ridge", "selection", "_model_extraction"}
+    assert ("_box_extraction", "_extract") not in called

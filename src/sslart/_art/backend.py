@@ -116,16 +116,11 @@ def _with_categories(keys: KeyArray, table: Table) -> KeyArray:
 
 @lru_cache(maxsize=4096)
 def _code(column: int, category: str | bool | float) -> int:
-    return mixed_number(crc32(f"{column} {_name(category)}".encode()))
-
-
-def _name(category: str | bool | float) -> str:
-    """Return a text that is the same for equal categories: True, 1 and 1.0 are one."""
-    if isinstance(category, str):
-        return repr(category)
-    if category in (0, 1):
-        return repr(bool(category))
-    return repr(int(category) if isinstance(category, float) and category.is_integer() else category)
+    if category in (0, 1):  # equal categories have the same key: True, 1 and 1.0 are one
+        category = bool(category)
+    elif isinstance(category, float) and category.is_integer():
+        category = int(category)
+    return mixed_number(crc32(f"{column} {category!r}".encode()))
 
 
 @cache

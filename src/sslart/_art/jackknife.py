@@ -96,7 +96,7 @@ def left_out_fits(
         table, winners, groups = table[kept], winners[kept], None if groups is None else groups[kept]
     if table.values.nbytes <= SMALL:
         table, winners = table.copy(), winners.copy()
-        return Deferred(lambda: _fits(*_small(_learnt(network, table, winners, params, groups))))
+        return Deferred(lambda: _fits(_learnt(network, table, winners, params, groups)))
     learnt, growth = _reduced(_learnt(network, table, winners, params, groups))
     return Deferred(lambda: _fits(learnt, growth))
 
@@ -110,10 +110,6 @@ def _learnt(
     chosen = chosen[~network.empty(network.encode(table[chosen]))]
     sizes = np.bincount(winners, minlength=network.nodes.n_nodes)
     return LearntSamples(network, params, table, winners, keys, parts, chosen, sizes)
-
-
-def _small(learnt: LearntSamples) -> tuple[LearntSamples, FloatArray]:
-    return learnt, _narrower_ranges(learnt, _left_out_rows(learnt))
 
 
 def _reduced(learnt: LearntSamples) -> tuple[LearntSamples, FloatArray]:
@@ -149,7 +145,9 @@ def _left_out_rows(learnt: LearntSamples) -> IntArray:
     return np.asarray(within[parts[np.searchsorted(parts, learnt.parts[within])] == learnt.parts[within]])
 
 
-def _fits(learnt: LearntSamples, growth: FloatArray) -> tuple[KeyArray, Fits]:
+def _fits(learnt: LearntSamples, growth: FloatArray | None = None) -> tuple[KeyArray, Fits]:
+    """Return the fits, given by how much distances grow; None: as the whole table shows."""
+    growth = _narrower_ranges(learnt, _left_out_rows(learnt)) if growth is None else growth
     samples = learnt.network.encode(learnt.table[learnt.chosen])
     boxes, weights, matches = _best(learnt, samples, _changed(learnt))
     familiarity = np.clip(matches - _grown_distance(samples, weights, growth), 0.0, 1.0)

@@ -230,13 +230,7 @@ class Network:
         return encode(self.encoder, self.encoder.matrix(table))
 
     def rank(
-        self,
-        table: Table,
-        choice: float,
-        *,
-        depth: int = 1,
-        labelled_only: bool = False,
-        n_jobs: int | None = None,
+        self, table: Table, choice: float, *, depth: int = 1, labelled_only: bool = False, n_jobs: int | None = None
     ) -> tuple[IntArray, FloatArray]:
         """Return the boxes of highest choice for each sample, best first, and their match.
 
@@ -286,7 +280,7 @@ class Network:
             n_threads=n_threads(n_jobs, samples.size * own.n_nodes),
             stop=stop_flag(),
         )
-        for row in np.flatnonzero(self.empty(samples)) if self.encoder.constant else ():  # every node matches alike
+        for row in np.flatnonzero(self.empty(samples)) if self.encoder.constant else ():  # all boxes match alike
             is_labelled = (own.labels if labels is None else labels) != UNLABELLED
             first = np.flatnonzero(is_labelled | (not labelled_only))[:depth]
             nodes[row], matches[row] = np.pad(first, (0, depth - len(first)), constant_values=-1), 1.0
@@ -382,25 +376,16 @@ def learn_empty(
         if predict_depth is not None:
             labels = nodes.labels[: predict_depth or None]
             learnt.predicted[row] = next((label for label in labels.tolist() if label != UNLABELLED), UNLABELLED)
-        needs_node = _needs_node(nodes, target, one_to_one=params.one_to_one)
-        if limit is not None and nodes.n_nodes + needs_node > limit:
+        first = UNLABELLED
+        if params.one_to_one and nodes.n_nodes:
+            first = int(nodes.labels_of(np.zeros(1, dtype=np.int64))[0])
+        is_taken = UNLABELLED not in (target, first) and first != target  # the first box is of another class alone
+        needs_box = not nodes.n_nodes or is_taken
+        if limit is not None and nodes.n_nodes + needs_box > limit:
             into = both(into, nodes.make_room(params, learnt, stop))
-        learnt.nodes[row] = _learn(nodes, target, needs_node=needs_node)
+        box = nodes.add_empty() if needs_box else 0
+        nodes.n_nodes_stage1 += needs_box and target == UNLABELLED
+        nodes.backend_boxes.count(box, target)
+        learnt.nodes[row] = box
     nodes.count(len(targets))
     return into
-
-
-def _needs_node(nodes: BoxDraft, target: int, *, one_to_one: bool) -> bool:
-    """Return True if there is no box yet, or if the first box serves another class exclusively."""
-    if not nodes.n_nodes:
-        return True
-    first = int(nodes.labels_of(np.zeros(1, dtype=np.int64))[0])
-    return one_to_one and UNLABELLED not in (target, first) and first != target
-
-
-def _learn(nodes: BoxDraft, target: int, *, needs_node: bool) -> int:
-    """Count a sample in the first box, or in a new empty box, and return the index of that box."""
-    node = nodes.add_empty() if needs_node else 0
-    nodes.n_nodes_stage1 += needs_node and target == UNLABELLED
-    nodes.backend_boxes.count(node, target)
-    return node

@@ -21,21 +21,10 @@ N_LOOKED_AT = 2000
 def first_encoder(
     owner: str, table: Table, shown: slice | IntArray, *, bounds: Any, scaling: str, stream: bool
 ) -> Encoder:
-    """Return the encoder of an estimator that has learnt nothing yet.
+    """Return the encoder of an estimator of some class that has learnt nothing yet.
 
-    Parameters
-    ----------
-    owner : str
-        Class of the estimator, for messages.
-    table : Table
-        The samples of the first call.
-    shown : slice or array
-        The rows of the table, each as often as boxes learn it.
-    bounds : (lower, upper) or None
-        As the user gave them.
-    scaling : {"range", "rank", "auto"}
-    stream : bool
-        Whether further samples are expected.
+    `shown` are the rows of the table of the first call, each as often as boxes learn it; `bounds` are as the user gave
+    them; in a stream further samples are expected.
     """
     limits = check_bounds(owner, bounds, table.values.shape[1] - table.n_parts)
     if limits is not None:

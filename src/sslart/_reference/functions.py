@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from sslart._reference.algebra import Flags, learn_label
-from sslart._reference.scorer import measure
+from sslart._reference.scorer import blended_with_ranks, measure
 from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 
 
@@ -57,12 +57,7 @@ class StreamFunctions:
         last = n_classes + self._n_boxes
         if coded.shape != (len(scores), len(self._tables)) or out.shape != (len(scores), last + 1 + self._n_trends):
             raise ValueError("samples, scores and out whose shapes do not fit")
-        blended = coded.copy()
-        for feature, (known, shares) in enumerate(self._tables):
-            if len(known):
-                x = coded[:, feature]
-                ranks = np.interp(x, known, shares)
-                blended[:, feature] = (1.0 - self._rank_weight) * x + self._rank_weight * ranks
+        blended = blended_with_ranks(coded, self._tables, self._rank_weight)
         distances = np.empty((len(coded), 16 * len(self._boxes[0])), dtype=np.float32)
         measure(blended.astype(np.float32), *self._boxes, distances, stop)
         out[:, :n_classes], out[:, last] = scores, 1.0

@@ -12,6 +12,8 @@ import numpy as np
 from sslart._reference.algebra import Flags
 from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 
+RankTables = list[tuple[FloatArray, FloatArray]]
+
 
 class Scorer:
     """Evidence scores of samples: a bias and a sum of terms, each on its own mixture of values and ranks."""
@@ -19,7 +21,7 @@ class Scorer:
     def __init__(self, bias: FloatArray) -> None:
         _require(bias.ndim == 1 and len(bias) > 0, "bias must have the length n_classes, at least 1")
         self._bias = bias.copy()
-        self._knots: list[tuple[FloatArray, FloatArray]] = []
+        self._knots: RankTables = []
         self._terms: list[ReferenceTerm] = []
         self._n_features: int | None = None
         self._n_features_needed = 0
@@ -130,7 +132,7 @@ class Scorer:
         _require(scores.shape == (len(coded), len(self._bias)), "scores must have the shape (n_samples, n_classes)")
         self._require_features(coded)
         scores[:] = self._bias
-        blended = {term.rank_weight: self._blend(coded, term.rank_weight) for term in self._terms}
+        blended = {term.rank_weight: blended_with_ranks(coded, self._knots, term.rank_weight) for term in self._terms}
         for term in self._terms:
             scores += term.scores(blended[term.rank_weight], stop)
 
@@ -158,7 +160,7 @@ class Scorer:
         _require(bool(in_range.all()), "columns must be from 0 to n_columns - 1")
         self._require_features(coded)
         by_column[:], of_graph[:] = 0.0, 0.0
-        blended = {term.rank_weight: self._blend(coded, term.rank_weight) for term in self._terms}
+        blended = {term.rank_weight: blended_with_ranks(coded, self._knots, term.rank_weight) for term in self._terms}
         for term in self._terms:
             term.contribute(blended[term.rank_weight], columns, by_column, of_graph)
             if stop[0]:
@@ -169,14 +171,6 @@ class Scorer:
             coded.shape[1] >= self._n_features_needed and self._n_features in (None, coded.shape[1]),
             "coded must have the shape (n_samples, n_features) with the features of the terms",
         )
-
-    def _blend(self, coded: FloatArray, rank_weight: float) -> FloatArray:
-        blended = coded.copy()
-        for feature, (values, shares) in enumerate(self._knots):
-            if rank_weight and len(values):
-                x = coded[:, feature]
-                blended[:, feature] = (1.0 - rank_weight) * x + rank_weight * np.interp(x, values, shares)
-        return blended
 
     def _add(self, term: ReferenceTerm, n_features: int | None, n_features_needed: int) -> None:
         _require(0.0 <= term.rank_weight <= 1.0, "rank_weight must lie in [0, 1]")
@@ -189,6 +183,16 @@ class Scorer:
         _require(n_features in (None, known), "all terms must have the same number of features")
         _require(known is None or needed <= known, "features must be less than the number of features")
         self._n_features, self._n_features_needed = known, needed
+
+
+def blended_with_ranks(coded: FloatArray, tables: RankTables, rank_weight: float) -> FloatArray:
+    """Return coded samples of which each value is a mixture with its rank."""
+    blended = coded.copy()
+    for feature, (values, shares) in enumerate(tables):
+        if rank_weight and len(values):
+            x = coded[:, feature]
+            blended[:, feature] = (1.0 - rank_weight) * x + rank_weight * np.interp(x, values, shares)
+    return blended
 
 
 def _require(holds: bool, message: str) -> None:

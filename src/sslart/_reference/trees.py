@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from sslart._reference.algebra import Flags
 from sslart._reference.scorer import LEAF, ReferenceTrees
-from sslart._utils.arrays import STEP, FloatArray, IntArray, KeyArray
-
-MASK = 2**64 - 1
+from sslart._utils.arrays import ALL_BITS, STEP, FloatArray, IntArray, KeyArray, mixed_number
 
 
 class SplitMix:
@@ -25,10 +23,8 @@ class SplitMix:
         self._state = seed
 
     def _next(self) -> int:
-        self._state = z = (self._state + STEP) & MASK
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & MASK
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EB & MASK
-        return z ^ (z >> 31)
+        self._state = (self._state + STEP) & ALL_BITS
+        return mixed_number(self._state)
 
     def uniform(self) -> float:
         """Return a number in [0, 1)."""

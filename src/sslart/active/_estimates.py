@@ -132,13 +132,15 @@ def random_order(model: Any, X: Any, n_labels: int, accuracy: float) -> RandomOr
     accuracy to reach.
     """
     random = np.random.default_rng(0)
-    n = min(_n_rows(X), MAX_SIMULATED)
-    chosen = np.sort(random.choice(_n_rows(X), n, replace=False))
+    n = min(X.shape[0], MAX_SIMULATED)
+    chosen = np.sort(random.choice(X.shape[0], n, replace=False))
     if n < MIN_SAMPLES:
         return RandomOrder(accuracy, None, None, None, 0)
     samples = _safe_indexing(X, chosen)
     truth = np.asarray(model.predict_proba(samples)).argmax(axis=1)
-    sizes = _sizes(n_labels, n)
+    most = min(MAX_TIMES * n_labels, int(0.8 * n))
+    tried = np.geomspace(max(4, n_labels / 2), max(5, most), 6)  # from half as many labels as there are
+    sizes = sorted({int(one) for one in tried.round()})
     agreement = np.array([[_agreement(model, samples, truth, random, size) for size in sizes] for _ in range(N_DRAWS)])
     needed = [_first_reaching(sizes, one, accuracy) for one in (agreement.mean(axis=0), *agreement)]
     known = [one for one in needed[1:] if one is not None]
@@ -146,18 +148,8 @@ def random_order(model: Any, X: Any, n_labels: int, accuracy: float) -> RandomOr
     return RandomOrder(accuracy, needed[0], min(known, default=None), high, sizes[-1])
 
 
-def _n_rows(X: Any) -> int:
-    return int(X.shape[0])
-
-
-def _sizes(n_labels: int, n_samples: int) -> list[int]:
-    """Return numbers of labels to try, from half as many as there are."""
-    most = min(MAX_TIMES * n_labels, int(0.8 * n_samples))
-    found = np.geomspace(max(4, n_labels / 2), max(5, most), 6)
-    return sorted({int(one) for one in found.round()})
-
-
 def _agreement(model: Any, samples: Any, truth: Any, random: np.random.Generator, size: int) -> float:
+    """Return the share of the other samples on which a model taught `size` labels agrees."""
     drawn = random.choice(len(truth), size, replace=False)
     labels = np.full(len(truth), None, dtype=object)
     labels[drawn] = truth[drawn]

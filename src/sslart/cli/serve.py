@@ -77,25 +77,17 @@ def serve(
         _tokens(folder, add_token, scope, revoke_token)
     else:
         runner, limits = heavy("sslart.server._service"), heavy("sslart.server.models._settings")
-        options = runner.Options(
-            folder,
-            host,
-            port,
-            tuple(allow_host or ()),
-            tls_cert,
-            tls_key,
-            behind_proxy,
-            log_all,
-            limits.Limits(
-                max_rows=max_rows,
-                max_body=max_body,
-                max_table=max_table,
-                max_table_cells=max_table_cells,
-                max_backlog=max_backlog,
-                keep_rows=keep_rows,
-                snapshot_rows=snapshot_rows,
-            ),
+        limited = limits.Limits(
+            max_rows=max_rows,
+            max_body=max_body,
+            max_table=max_table,
+            max_table_cells=max_table_cells,
+            max_backlog=max_backlog,
+            keep_rows=keep_rows,
+            snapshot_rows=snapshot_rows,
         )
+        hosts = tuple(allow_host or ())
+        options = runner.Options(folder, host, port, hosts, tls_cert, tls_key, behind_proxy, log_all, limited)
         runner.run(options, lambda address: _told(f"sslart serves {folder} at {address}"))
 
 

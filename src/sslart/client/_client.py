@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from sslart.client._connection import AsyncEventStream, Awaiting, Connection, Waiting, run
-from sslart.client._operations import Operations, operation
+from sslart.client._operations import Operation, Operations
 from sslart.client._results import Event
 
 
@@ -18,7 +18,7 @@ class BaseClient(Operations):
 
     def __init_subclass__(cls) -> None:
         for name, one in vars(Operations).items():
-            if isinstance(one, operation):
+            if isinstance(one, Operation):
                 setattr(cls, name, one.coroutine if cls._transport is Awaiting else one.waiting())
 
     def __init__(

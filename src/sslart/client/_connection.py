@@ -78,11 +78,11 @@ class Waiting:
 
     async def close(self, stream: httpx.Response | None = None) -> None:
         """Close a stream, or all connections."""
-        (stream or self._http).close()
+        (self._http if stream is None else stream).close()
 
 
 class Awaiting:
-    """Transport for an event loop; its methods are those of `Waiting`."""
+    """Transport that lets the event loop go on until an answer comes."""
 
     def __init__(self, **options: Any) -> None:
         self._http = httpx.AsyncClient(**options)

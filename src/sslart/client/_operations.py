@@ -71,7 +71,7 @@ _PARAMETERS = {
 }
 
 
-class operation(Generic[Given, Result]):  # noqa: N801 - a decorator
+class Operation(Generic[Given, Result]):
     """A coroutine method of `AsyncClient` that is a method of `Client` too, where it waits.
 
     The docstring has a summary; sections on parameters and the result are added from the signature, `_PARAMETERS` and
@@ -121,9 +121,9 @@ def _indented(text: str) -> str:
 
 def documented(
     **words: str,
-) -> Callable[[Callable[Concatenate[Any, Given], Coroutine[Any, Any, Result]]], operation[Given, Result]]:
+) -> Callable[[Callable[Concatenate[Any, Given], Coroutine[Any, Any, Result]]], Operation[Given, Result]]:
     """Make an operation of a coroutine method; `words` are those of its parameters that have words of their own."""
-    return lambda method: operation(method, words)
+    return lambda method: Operation(method, words)
 
 
 def _path(name: str, *rest: str | int) -> str:

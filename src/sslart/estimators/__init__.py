@@ -1,7 +1,6 @@
 """The estimators."""
 
-from sslart.estimators._fuzzy_art import FuzzyART
-from sslart.estimators._fuzzy_artmap import FuzzyARTMAP
+from sslart.estimators._fuzzy_art import FuzzyART, FuzzyARTMAP
 from sslart.estimators._sslart import SSLART, AutoSSLART
 from sslart.estimators._wesslart import WESSLART
 

@@ -259,7 +259,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         Returns
         -------
         array of shape (n_samples,)
-            From 0 to 1. Low means novel: unlike the best node, or beyond the range of what was learnt.
+            From 0 to 1. Low means novel: unlike the best box, or beyond the range of what was learnt.
         """
         view = self.__sslart_view__()
         return view.score_samples(view.read(X))

@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 from sslart import explain as explanations
 from sslart import rules as if_then_rules
 from sslart._art.boxes import NO_LIMIT
+from sslart._art.network import Network
 from sslart._data.labels import (
     NO_TRUTH,
     UNLABELLED,
@@ -22,15 +23,24 @@ from sslart._data.labels import (
     read_stream_labels,
     with_groups_and_weights,
 )
+from sslart._data.samples import Table
+from sslart._mapping.base import Effort, Mapping
 from sslart._mapping.conformal import no_promise
 from sslart._mapping.decision_rules import cost_matrix, error_levels
+from sslart._mapping.mergeable_state import Shared
 from sslart._mapping.model_view import MemberView, ModelView, view_of
 from sslart._mapping.summary import ModelSummary, summarise
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 from sslart._utils.validation import check_flag, check_number
 from sslart.estimators._base import RawSamplesEstimator, StreamSamples
 from sslart.estimators._fitted import Checked, FittedModel, available, turn_of
-from sslart.estimators._learning import winner_of_row
+from sslart.estimators._learning import (
+    NO_CODE,
+    ARTEstimator,
+    after_row,
+    code_of_row,
+    winner_of_row,
+)
 from sslart.estimators._parameters import EVIDENCE, values_of
 
 if TYPE_CHECKING:
@@ -79,13 +89,13 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         Returns
         -------
         array of shape (n_samples,) or, of an ensemble, (n_samples, n_members)
-            Index of the node, -1 where the model, or the member, abstains.
+            Index of the box, -1 where the model, or the member, abstains.
         """
         view = self.__sslart_view__()
         table = view.read(X)
         check_has_label(view.class_table)
-        nodes = [one.first_labelled(one.encode(table), view.search_depth) for one in view.members]
-        return np.transpose(nodes) if view.is_ensemble else nodes[0]
+        boxes = [one.first_labelled(one.encode(table), view.search_depth) for one in view.members]
+        return np.transpose(boxes) if view.is_ensemble else boxes[0]
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -180,7 +190,7 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class.
 
-        Never abstains: a search goes on until a labelled node is found.
+        Never abstains: a search goes on until a labelled box is found.
 
         Parameters
         ----------
@@ -435,6 +445,57 @@ def _shown_labels(view: ModelView, labels: IntArray) -> NDArray[Any]:
         as_integers = view.classes.dtype.kind in "if" and not view.class_table.has_minus_one()
         return np.full(len(labels), UNLABELLED if as_integers else None)
     return view.labels_of(labels, may_abstain=not labelled.all())
+
+
+class ARTClassifier(AbstainingClassifier, ARTEstimator):
+    """Base of the classifiers that are one network each."""
+
+    _has_classes = True
+
+    def _check_weights(self, labels: Labels) -> None:
+        weights = labels.weights
+        if weights is not None and not self._new_mapping().uses_evidence and (weights != np.rint(weights)).any():
+            raise ValueError(
+                f"sample_weight of {self._name} must be whole numbers unless mapping='evidence': boxes count samples, "
+                "and a weight of 2 is the sample twice. Round the weights, or use evidence mapping, which takes any "
+                "weights."
+            )
+
+    def _after_row(self, before: FittedModel, X: Any, y: Any, checked: Checked) -> FittedModel | None:
+        classes, mapping = before.class_table, before.mapping
+        code = UNLABELLED if y is None else code_of_row(y, classes)
+        if checked is not before.checked or code is None:
+            return None
+        codes = NO_CODE if code == UNLABELLED else np.array([code])
+        if mapping.segment(codes, len(classes.seen)).choose is not Effort.NONE:
+            return None
+
+        def mapping_after(network: Network, table: Table) -> Mapping:
+            if code == UNLABELLED:
+                return mapping.after_unlabelled(classes)
+            labels = Labels(codes, np.ones(1, dtype=bool))
+            return mapping.learned(network, classes, table, codes, labels, choose=Effort.NONE, is_last=True)
+
+        return after_row(before, X, checked, code=code, mapping_after=mapping_after)
+
+    def _after_samples(self, before: FittedModel | None, samples: StreamSamples, checked: Checked) -> FittedModel:
+        return self._learn_stream(before, samples, checked)[0]
+
+    def __sslart_part__(
+        self, columns: dict[str, Any], table: Table, labels: Labels, shared: Shared, number: int
+    ) -> FittedModel:
+        self._check_weights(labels)
+        return super().__sslart_part__(columns, table, labels, shared, number)
+
+    def _state_of(self, model: FittedModel, *, samples: bool, promises: bool) -> dict[str, Any]:
+        return {**super()._state_of(model, samples=samples, promises=promises), **model.class_table.to_state()}
+
+    def _restored_classes(self, state: dict[str, Any], network: Network) -> ClassTable:
+        class_table = ClassTable.from_state(state)
+        counts, may_have_faded = network.nodes.counts, network.nodes.n_learnt is not None
+        if len(class_table.seen) != counts.shape[1] or not (may_have_faded or counts.any(axis=0).all()):
+            raise ValueError("the classes of the model do not fit its counts")
+        return class_table
 
 
 class GuaranteedClassifier(AbstainingClassifier):

@@ -22,9 +22,8 @@ from sslart._mapping.mergeable_state import LabelledRows, Shared
 from sslart._utils.arrays import IntArray
 from sslart._utils.validation import MAX_SEED
 from sslart.estimators._base import LATER, random_of_part
-from sslart.estimators._classifier import GuaranteedClassifier
+from sslart.estimators._classifier import ARTClassifier, GuaranteedClassifier
 from sslart.estimators._fitted import FittedMember, FittedModel, available, turn_of
-from sslart.estimators._fuzzy_artmap import ARTClassifier
 from sslart.estimators._learning import FitMeter, calibration_after, settled
 from sslart.estimators._parameters import EVIDENCE, documented
 

@@ -32,7 +32,7 @@ from sslart.export._inputs import ScaledSamples, UnitSamples
 class FoundBoxes:
     """Result of the search for boxes."""
 
-    nodes: Value  # the labelled box of highest choice, the lowest index on ties
+    boxes: Value  # the labelled box of highest choice, the lowest index on ties
     within_depth: Value | None  # whether it is among the T best of all boxes; None where T does not limit the search
 
 
@@ -47,12 +47,12 @@ def first_labelled(graph: Graph, member: MemberView, depth: int, samples: UnitSa
     All sums are over multiples of 2⁻³² and so are exact: choices are those of `sslart._reference`, bit for bit, and
     ties are ties here too.
     """
-    nodes = member.network.nodes
-    n_nodes, n_features = nodes.n_nodes, nodes.n_features
+    boxes = member.network.nodes
+    n_boxes, n_features = boxes.n_nodes, boxes.n_features
     labelled = member.labels != UNLABELLED
     limited = depth_limits(member, depth)
-    searched = np.arange(n_nodes) if limited else np.flatnonzero(labelled)
-    weights = np.ascontiguousarray(nodes.weights[searched].T)  # boxes side by side: ONNX Runtime is fastest this way
+    searched = np.arange(n_boxes) if limited else np.flatnonzero(labelled)
+    weights = np.ascontiguousarray(boxes.weights[searched].T)  # boxes side by side: ONNX Runtime is fastest this way
     both_sides = weights[:n_features] + weights[n_features:]
 
     def choices_of(values: Value, present: Value) -> Value:
@@ -65,14 +65,14 @@ def first_labelled(graph: Graph, member: MemberView, depth: int, samples: UnitSa
     def best_within_depth(values: Value, present: Value) -> list[Value]:
         choices = choices_of(values, present)
         of_labelled = graph.where(labelled, choices, -1.0)
-        node, highest = of_labelled.argmax(axis=1), of_labelled.max(axis=1).reshape(-1, 1)
-        comes_before = (choices > highest) | (choices.equals(highest) & (node.reshape(-1, 1) > searched))
-        return [node, comes_before.cast(DOUBLE).sum(axis=1) < float(depth)]
+        box, highest = of_labelled.argmax(axis=1), of_labelled.max(axis=1).reshape(-1, 1)
+        comes_before = (choices > highest) | (choices.equals(highest) & (box.reshape(-1, 1) > searched))
+        return [box, comes_before.cast(DOUBLE).sum(axis=1) < float(depth)]
 
     rows, cost = [samples.values, samples.present], weights.size
     if limited:
-        node, within_depth = graph.in_pieces(rows, cost, best_within_depth, [(INT64,), (BOOL,)])
-        return FoundBoxes(node, within_depth)
+        box, within_depth = graph.in_pieces(rows, cost, best_within_depth, [(INT64,), (BOOL,)])
+        return FoundBoxes(box, within_depth)
     return FoundBoxes(graph.take(searched, graph.in_pieces(rows, cost, best, [(INT64,)])[0]), None)
 
 

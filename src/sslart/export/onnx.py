@@ -196,7 +196,7 @@ def _by_member(columns: GraphInputs, member: MemberView, depth: int) -> GraphPre
     found = first_labelled(graph, member, depth, samples)
     shares = member.shares_of(np.arange(member.n_nodes))
     return GraphPredictions(
-        graph.take(member.labels, found.nodes), graph.take(shares, found.nodes), found.within_depth, samples.has_value
+        graph.take(member.labels, found.boxes), graph.take(shares, found.boxes), found.within_depth, samples.has_value
     )
 
 

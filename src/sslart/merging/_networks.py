@@ -115,9 +115,9 @@ def joined_networks(
     return joined, sources, BoxesApart(weights[order], source[order], into)
 
 
-def _recoded(nodes: NetworkBoxes, codes: IntArray, n_classes: int) -> CountArray:
-    known = nodes.counts
-    counts = np.zeros((nodes.n_nodes, n_classes), dtype=known.dtype)
+def _recoded(boxes: NetworkBoxes, codes: IntArray, n_classes: int) -> CountArray:
+    known = boxes.counts
+    counts = np.zeros((boxes.n_nodes, n_classes), dtype=known.dtype)
     counts[:, codes] = known[:, : len(codes)]
     return counts
 
@@ -134,23 +134,23 @@ def canonical_order(*arrays: CountArray | BoolArray) -> IntArray:
     return np.argsort(rows.view(f"S{rows.shape[1] * rows.itemsize}")[:, 0], kind="stable")
 
 
-def _numbers(nodes: Sequence[NetworkBoxes]) -> dict[str, Any]:
+def _numbers(networks: Sequence[NetworkBoxes]) -> dict[str, Any]:
     """Return the combined counts of several networks, and their lowest vigilance."""
     numbers: dict[str, Any] = {
-        "n_nodes_stage1": sum(one.n_nodes_stage1 for one in nodes),
-        "vigilance": np.array([min(one.vigilance for one in nodes)]),
+        "n_nodes_stage1": sum(one.n_nodes_stage1 for one in networks),
+        "vigilance": np.array([min(one.vigilance for one in networks)]),
     }
-    if all(one.n_learnt is None for one in nodes):
+    if all(one.n_learnt is None for one in networks):
         return numbers
-    learnt = [one.n_samples for one in nodes]
+    learnt = [one.n_samples for one in networks]
     return {**numbers, "n_learnt": sum(learnt)}
 
 
-def _join(nodes: BoxDraft, limits: JoinLimits) -> IntArray:
+def _join(boxes: BoxDraft, limits: JoinLimits) -> IntArray:
     """Join boxes, and return which of the joined boxes holds each box."""
-    n_stage1, weights, keys = nodes.n_nodes_stage1, nodes.weights, None
+    n_stage1, weights, keys = boxes.n_nodes_stage1, boxes.weights, None
     if limits.one_to_one:
-        keys = nodes.labels
+        keys = boxes.labels
         joined = join_apart(weights, keys, limits.vigilance)
     else:
         joined = join_boxes(weights, vigilance=limits.vigilance)
@@ -159,10 +159,10 @@ def _join(nodes: BoxDraft, limits: JoinLimits) -> IntArray:
         if len(joined.weights) > limits.max_nodes:
             raise ValueError(
                 f"max_nodes={limits.max_nodes} is too low for the models together: with one-to-one mapping a box "
-                f"serves one class, and they have {nodes.n_classes}. Fit models with a higher max_nodes, or with None."
+                f"serves one class, and they have {boxes.n_classes}. Fit models with a higher max_nodes, or with None."
             )
-    nodes.join(joined)
-    nodes.n_nodes_stage1 = n_stage1 if nodes.n_learnt is not None else min(n_stage1, nodes.n_nodes)
+    boxes.join(joined)
+    boxes.n_nodes_stage1 = n_stage1 if boxes.n_learnt is not None else min(n_stage1, boxes.n_nodes)
     return joined.into
 
 

@@ -43,7 +43,7 @@ from sslart._mapping.mergeable_state import LabelledRows, Shared
 from sslart._utils.arrays import BoolArray, IntArray, keys_of_numbers
 from sslart._utils.text import printable
 from sslart.estimators._fitted import FittedModel
-from sslart.estimators._fuzzy_artmap import FuzzyARTMAP, refuse_gaps
+from sslart.estimators._fuzzy_art import FuzzyARTMAP, refuse_gaps
 from sslart.estimators._sslart import seed_of
 from sslart.merging._merge import finished, joined_parts
 from sslart.merging._novelty import measured_samples

@@ -332,11 +332,11 @@ def _draw_categories(axis: Any, data: NDArray[Any], contributions: FloatArray, i
     counts = dict(Counter(value for value in data if value is not None).most_common(MAX_CATEGORIES))
     axis.axvline(0, color=draw.GREY, linewidth=0.8, zorder=0)
     for row, category in enumerate(counts):
-        held = np.flatnonzero(data == category)
-        jitter = 2 * ((0.618034 * held) % 1.0) - 1  # the same each time; keeps points apart
+        rows = np.flatnonzero(data == category)
+        jitter = 2 * ((0.618034 * rows) % 1.0) - 1  # the same each time; keeps points apart
         for place, index in enumerate(indices):
             middle = row + 0.7 * ((place + 0.5) / len(indices) - 0.5)
-            own = contributions[held, index]
+            own = contributions[rows, index]
             _points(axis, index, own, middle + 0.26 / len(indices) * jitter)
             reach = 0.32 / len(indices)
             colour = draw.DARK if len(indices) == 1 else draw.style(index).colour

@@ -15,6 +15,8 @@ from sslart.plotting._base import Display, at_least_one, check_type
 from sslart.rules import Rule, RuleCondition, RuleSet, rules_of
 from sslart.rules._box_rules import Scale, level_text
 
+MAX_WRITTEN = 20  # features: with more, cells have no text
+
 
 def bands(condition: RuleCondition, scale: Scale) -> list[tuple[float, float]]:
     """Return the stretches of its scale that a condition allows, from 0 to 1; one for each category."""
@@ -54,9 +56,6 @@ def feature_spread(rules: Sequence[Rule], scales: Sequence[Scale]) -> FloatArray
     excluded = np.array([[scale.excluded_share(condition) for condition, scale in row] for row in pairs])
     variance = (centres - np.average(centres, axis=0, weights=support)) ** 2
     return np.asarray(np.average(variance + 1e-6 * excluded, axis=0, weights=support))
-
-
-MAX_WRITTEN = 20  # features: with more, cells have no text
 
 
 @dataclass(eq=False, repr=False)

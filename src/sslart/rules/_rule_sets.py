@@ -179,7 +179,7 @@ class RuleSet(_Rules[Rule]):
         min_confidence : float, default=0
             Only rules whose class has at least this share of their labelled samples.
         min_support : float, default=0
-            Only rules with at least so many samples, labelled and unlabelled.
+            Only rules with at least this number of samples, labelled and unlabelled.
         feature : str, default=None
             Only rules with a condition on this feature.
 

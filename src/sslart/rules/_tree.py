@@ -17,7 +17,7 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.rules._model_rules import ModelCondition, short_decimal
 
 MAX_CUTS = 64
-FEW_NAMES = 3  # so many categories are always listed by name, never as "none of the others"
+FEW_NAMES = 3  # up to this number categories are always listed by name, never as "none of the others"
 MAX_NAMED = 6  # categories on the smaller side of a split
 MIN_DIFFERENCE = 1e-9  # of gains and errors: smaller ones are rounding
 MIN_LEAF = 1.0  # weight of the samples in a leaf

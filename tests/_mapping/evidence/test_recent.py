@@ -15,7 +15,7 @@ from sslart._data.samples import Table
 from sslart._mapping.base import Effort
 from sslart._mapping.evidence import streams as recent
 from sslart._mapping.evidence.label_reservoir import LabelReservoir
-from sslart._mapping.evidence.streams import MIN_OF_CLASS, FitSelection, StreamState
+from sslart._mapping.evidence.streams import MIN_OF_CLASS, StreamState
 from sslart._mapping.model_view import view_of
 
 MAX_USED = 500
@@ -49,9 +49,7 @@ def test_in_a_stream_a_fair_sample_of_the_labels_takes_part_with_some_of_each_cl
 
 
 def test_after_a_fit_a_stream_uses_as_many_labels_as_the_fit() -> None:
-    used = StreamState(max_used=MAX_USED, fitted=FitSelection((), 2 * MAX_USED)).used(
-        labels_of(np.zeros(5 * MAX_USED, dtype=int))
-    )
+    used = StreamState(max_used=MAX_USED, n_fit_labels=2 * MAX_USED).used(labels_of(np.zeros(5 * MAX_USED, dtype=int)))
     assert used is not None
     assert len(used) == 2 * MAX_USED
 
@@ -65,7 +63,7 @@ def test_settings_of_a_fit_are_tried_again_in_the_stream_that_follows(two_moons:
     X, y = two_moons
     y = np.where(np.arange(400) % 3 == 0, y, -1)
     fitted = SSLART(mapping="evidence", families=["box", "propagated"], random_state=0).fit(X[:300], y[:300])
-    known = {(one.specs, one.ridge) for one in mapping_of(fitted).recent.fitted.mixtures}
+    known = {(one.specs, one.ridge) for one in mapping_of(fitted).recent.fit_mixtures}
     assert known <= {(one.specs, one.ridge) for one in mapping_of(fitted).mixtures}
     fine = {one for one in known if one[1] not in (0.0, 3e-3, 3e-2, 0.3, 3.0)}
     assert fine, "nothing that only a fit tries"
@@ -83,7 +81,7 @@ def test_what_a_fit_has_chosen_is_saved(two_moons: Any, tmp_path: Any) -> None:
     fitted = AutoSSLART(random_state=0).fit(X[:250], y[:250])
     sslart.save(fitted, tmp_path / "model.sslart")
     loaded = sslart.load(tmp_path / "model.sslart")
-    assert mapping_of(loaded).recent.fitted == mapping_of(fitted).recent.fitted
+    assert mapping_of(loaded).recent.fit_mixtures == mapping_of(fitted).recent.fit_mixtures
     for model in (fitted, loaded):
         model.partial_fit(X[250:], y[250:])
     np.testing.assert_array_equal(loaded.predict_proba(X), fitted.predict_proba(X))

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from sslart.persistence import model_bytes, model_from_bytes
-from sslart.server.models._replica import Replica
+from sslart.server.models._published import Published
+from sslart.server.models._replica import ReadRows, Replica
 from sslart.server.models._settings import ModelSettings
 from sslart.server.store._journal import LABEL, LEARN, SET, Record, packed
 
@@ -76,3 +77,27 @@ def test_a_row_that_cannot_be_learnt_is_left_out_and_no_other() -> None:
     assert replica.n_learnt + replica.n_rejected == n_wanted
     assert replica.n_rejected <= 1
     assert replica.n_learnt > 100
+
+
+def test_rows_that_their_request_has_read_make_the_same_bits_as_rows_of_the_journal() -> None:
+    records, replica = journal(60, 3), Replica(ModelSettings())
+    published: list[Published] = []
+    handed_on = 0
+
+    def read(record: Record) -> ReadRows | None:
+        nonlocal handed_on
+        if record.kind != LEARN or not published:
+            return None
+        reader, content = published[-3:][0].reader, record.content()  # as it was some records before
+        try:
+            table = reader.table(content["rows"])
+        except ValueError:
+            return None
+        handed_on += 1
+        return ReadRows(content, table, reader.columns)
+
+    for start in range(0, len(records), 4):
+        for _ in replica.apply(records[start : start + 4], lambda _: None, lambda _: None, read):
+            published.append(Published(replica.model, replica.sequence, replica.settings))
+    assert handed_on > 30
+    assert model_bytes(replica.model) == model_bytes(learnt(records, []).model)

@@ -33,7 +33,6 @@ from sslart._mapping.evidence.streams import (
     MAX_USED,
     MIN_SHARE,
     Competition,
-    FitSelection,
     StreamState,
     Updates,
     choosing_rows,
@@ -220,11 +219,11 @@ class EvidenceMapping(CachesValues, Mapping):
             return mapping
         fixed = self.settings.fixed
         if choose is Effort.QUICK:
-            fixed = fixed._replace(is_coarse=True, known=recent.fitted.mixtures)
+            fixed = fixed._replace(is_coarse=True, known=recent.fit_mixtures)
         mapping = mapping._with_choice(is_last, fixed)
         if in_order:
             return mapping
-        return replace(mapping, recent=replace(recent, fitted=FitSelection.of(mapping.mixtures, len(reservoir))))
+        return replace(mapping, recent=recent.after_fit(mapping.mixtures, len(reservoir)))
 
     def _with_choice(self, is_last: bool, fixed: FixedSettings) -> Self:
         """Return the mapping with the settings that the labels choose; `fixed`: those that they do not."""

@@ -395,14 +395,6 @@ def _untried(labelled: LabelledSet, fixed: FixedSettings) -> Mixture:
     return Mixture((usual,) if (usual,) in tried or not tried else tried[len(tried) // 2], ridge)
 
 
-class Tried(NamedTuple):
-    """Candidates with their fits, and their scores in each view, shape (n_views, n_candidates); inf: no part in it."""
-
-    mixtures: list[Mixture]
-    fits: list[Fit]
-    scores: FloatArray
-
-
 def _weighted(
     trial: LooFits, candidates: list[Specs], fixed: FixedSettings, able: MixtureLimits | None, *, by_block: bool
 ) -> tuple[list[Mixture], list[Fit]]:
@@ -427,8 +419,11 @@ def _weighted(
     return [tried[one].weighing(weights[one], without[:, one]) for one in kept], [fits[one] for one in kept]
 
 
-def _tried(trial: LooFits, taking_part: TakingPart) -> Tried:
-    """Try candidates, and return those that have weight in a view; a fit that is too far behind is dropped at once."""
+def _tried(trial: LooFits, taking_part: TakingPart) -> tuple[list[Mixture], list[Fit], FloatArray]:
+    """Return the candidates that have weight in a view, their fits, and their scores (n_views, n_candidates).
+
+    A score is inf in a view without the candidate. A fit that is too far behind is dropped at once.
+    """
     n, n_views = len(trial.labelled.classes), len(next(iter(taking_part.values())))
     reach = ROUNDING - TEMPERATURE * np.log(MIN_WEIGHT)
     reach_of_all = TEMPERATURE * (MAX_LOG_WEIGHT if n <= FEW_LABELS else MAX_LOG_WEIGHT_OF_MANY) + 2 * n / N_BLOCKS
@@ -452,7 +447,7 @@ def _tried(trial: LooFits, taking_part: TakingPart) -> Tried:
                 fits[specs, fit.ridge], scores[specs, fit.ridge] = replace(fit, without=None), own
     kept = [one for one, own in scores.items() if (np.isfinite(own) & (own <= lowest + reach)).any()]
     mixtures = [Mixture(*one) for one in kept]
-    return Tried(mixtures, [fits[one] for one in kept], np.array([scores[one] for one in kept]).T)
+    return mixtures, [fits[one] for one in kept], np.array([scores[one] for one in kept]).T
 
 
 def _ridges(specs: Specs, fixed: FixedSettings) -> tuple[float, ...]:

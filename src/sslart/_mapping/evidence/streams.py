@@ -375,21 +375,6 @@ class Updates(CachesValues):
 
 
 @dataclass(frozen=True)
-class FitSelection:
-    """Mixtures chosen by `fit` and its number of labels; the following stream tries them again."""
-
-    mixtures: tuple[Mixture, ...] = ()  # those that counted most; trees are tried in any case
-    n_labels: int = 0
-
-    @classmethod
-    def of(cls, mixtures: Sequence[Mixture], n_labels: int) -> FitSelection:
-        """Return the settings of a choice that `fit` has made."""
-        plain = [one for one in mixtures if one.weight and family_of(one.specs[0]).name != "trees"]
-        heaviest = sorted(plain, key=lambda one: -one.weight)[:MAX_KNOWN]
-        return cls(tuple(one._replace(without=()) for one in heaviest), n_labels)
-
-
-@dataclass(frozen=True)
 class StreamState:
     """Labels since settings were last chosen, and the state that the next selection depends on."""
 
@@ -399,7 +384,8 @@ class StreamState:
     # that of the labels at the last choice of settings, in samples; infinite: nothing is forgotten
     half_life: float = np.inf
     competition: Competition | None = None  # of several half-lives; None where one is given
-    fitted: FitSelection = field(default_factory=FitSelection)  # what was chosen by `fit`
+    fit_mixtures: tuple[Mixture, ...] = ()  # those that counted most in `fit`, which are tried again
+    n_fit_labels: int = 0
     # how many labels took part in the last choice at most, unless `fit` had more; None: all that are kept
     max_used: int | None = None
 
@@ -454,6 +440,13 @@ class StreamState:
             competition=competition,
         )
 
+    def after_fit(self, mixtures: Sequence[Mixture], n_labels: int) -> StreamState:
+        """Return the state with what `fit` has chosen; trees are tried in any case."""
+        plain = [one for one in mixtures if one.weight and family_of(one.specs[0]).name != "trees"]
+        heaviest = sorted(plain, key=lambda one: -one.weight)[:MAX_KNOWN]
+        known = tuple(one._replace(without=()) for one in heaviest)
+        return replace(self, fit_mixtures=known, n_fit_labels=n_labels)
+
     def used(self, labels: LabelReservoir) -> IntArray | None:
         """Return the stored labels that the regression uses: recent ones, in a stream a fair sample; None for all."""
         used = None
@@ -461,7 +454,7 @@ class StreamState:
             used = np.flatnonzero(self.shares_of(labels.times()) >= MIN_SHARE)
         if self.max_used is None:
             return used
-        n_most = max(self.max_used, self.fitted.n_labels)
+        n_most = max(self.max_used, self.n_fit_labels)
         if (len(labels) if used is None else len(used)) <= n_most:
             return used
         kept = labels.whole()
@@ -516,8 +509,8 @@ class StreamState:
             "n_chosen": self.n_chosen,
             "half_life": self.half_life if np.isfinite(self.half_life) else None,
             "competition": None if self.competition is None else self.competition.to_state(),
-            "fitted": [one.to_state() for one in self.fitted.mixtures],
-            "n_fitted": self.fitted.n_labels,
+            "fitted": [one.to_state() for one in self.fit_mixtures],
+            "n_fitted": self.n_fit_labels,
             "max_used": self.max_used,
         }
 
@@ -536,8 +529,6 @@ class StreamState:
         competition = None
         if state["competition"] is not None:
             competition = Competition.from_state(state["competition"], HALF_LIVES)
-        fitted = FitSelection(
-            tuple(mixture_of(one) for one in state["fitted"]), saved_whole(state, "n_fitted", 0, MAX_COUNT)
-        )
+        mixtures, n_fitted = map(mixture_of, state["fitted"]), saved_whole(state, "n_fitted", 0, MAX_COUNT)
         max_used = None if state["max_used"] is None else saved_whole(state, "max_used", 1, MAX_COUNT)
-        return cls(labels, n_samples, n_chosen, half_life, competition, fitted, max_used)
+        return cls(labels, n_samples, n_chosen, half_life, competition, tuple(mixtures), n_fitted, max_used)

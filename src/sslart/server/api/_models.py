@@ -20,6 +20,7 @@ from sslart._mapping.summary import summarise
 from sslart._utils.notes import collected_notes
 from sslart.export.onnx import to_onnx
 from sslart.reporting import report
+from sslart.server.api import _schemas as schemas
 from sslart.server.api._endpoint import (
     BINARY,
     FILE,
@@ -44,23 +45,7 @@ from sslart.server.api._endpoint import (
     received,
 )
 from sslart.server.api._errors import ApiError
-from sslart.server.api._schemas import (
-    NAME,
-    Accepted,
-    CreateRequest,
-    Job,
-    Jobs,
-    LabelHistory,
-    LabelRequest,
-    LearnRequest,
-    ModelDescription,
-    Models,
-    ParametersRequest,
-    RefitRequest,
-    Row,
-    Snapshot,
-    listing,
-)
+from sslart.server.api._schemas import NAME, listing
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._settings import Learning, ModelSettings, Name
 from sslart.server.models._stored_rows import MAX_DIGITS, StoredRows
@@ -73,18 +58,20 @@ from sslart.server.studies._exports import card_html, labels_csv, script_zip, tr
 from sslart.server.studies._rules import rules_of
 
 ROWS_IN_REPORT = 2000
+NO_CHANGE = schemas.RefitRequest()
 Format = Literal["sslart", "onnx", "report", "rules_sql", "rules_python", "rules_csv", "labels_csv", "script", "card"]
 Estimator = Literal["AutoSSLART", "SSLART", "WESSLART", "FuzzyARTMAP"]
 Names = Annotated[list[Name], Field(max_length=1000)]
 JobNumber = Annotated[int, Path(ge=1, lt=2**63, description="the number of the record in the journal of the model")]
 
 _PARAMETERS = TypeAdapter(dict[str, JsonValue])
-_ENDED: Responses = {200: {"model": Job, "description": "The model is fitted."}}
-_TAKEN: Responses = {201: {"model": Accepted, "description": "The file of a model was taken."}}
+_ENDED: Responses = {200: {"model": schemas.Job, "description": "The model is fitted."}}
+_TAKEN: Responses = {201: {"model": schemas.Accepted, "description": "The file of a model was taken."}}
 
 router = APIRouter(tags=["models"])
 learning = APIRouter(tags=["learn"])
 job_router = APIRouter(tags=["jobs"])
+fitting = partial(endpoint, router, schema=schemas.Job, scope="learn", status=202, responses=_ENDED)
 
 
 def _setting(name: str, alias: str | None = None) -> Any:
@@ -92,9 +79,9 @@ def _setting(name: str, alias: str | None = None) -> Any:
     return Query(alias=alias, description=ModelSettings.model_fields[name].description)
 
 
-@endpoint(learning, "POST /v1/models/{name}/learn", Accepted, scope="learn", errors=(409,))
+@endpoint(learning, "POST /v1/models/{name}/learn", schemas.Accepted, scope="learn", errors=(409,))
 async def learn(
-    context: ContextOf, actor: Actor, model: ModelOf, body: LearnRequest, key: KeyOf, wait: Wait = 0
+    context: ContextOf, actor: Actor, model: ModelOf, body: schemas.LearnRequest, key: KeyOf, wait: Wait = 0
 ) -> Any:
     """Learn rows, with or without labels. The answer confirms the durable write; learning follows soon after."""
     written = await context.registry.learn(model, body.rows, body.labels, body.ids, actor, key)
@@ -102,9 +89,9 @@ async def learn(
     return {"model": model.name, **written.answer}
 
 
-@endpoint(learning, "POST /v1/models/{name}/labels", Accepted, scope="learn", errors=(409,))
+@endpoint(learning, "POST /v1/models/{name}/labels", schemas.Accepted, scope="learn", errors=(409,))
 async def label_rows(
-    context: ContextOf, actor: Actor, model: ModelOf, body: LabelRequest, key: KeyOf, wait: Wait = 0
+    context: ContextOf, actor: Actor, model: ModelOf, body: schemas.LabelRequest, key: KeyOf, wait: Wait = 0
 ) -> Any:
     """Label rows that were sent before. A row that has another label gets the new one with the next fit.
 
@@ -118,7 +105,7 @@ async def label_rows(
     return {"model": model.name, **written.answer, **({} if number is None else {"job": number})}
 
 
-@endpoint(learning, "GET /v1/models/{name}/labels", LabelHistory)
+@endpoint(learning, "GET /v1/models/{name}/labels", schemas.LabelHistory)
 def label_history(
     context: ContextOf,
     model: ModelOf,
@@ -130,7 +117,7 @@ def label_history(
     return {"model": model.name, "labels": history(context.reader, model.id, row, after, most)}
 
 
-@endpoint(learning, "GET /v1/models/{name}/rows/{row:path}", Row)
+@endpoint(learning, "GET /v1/models/{name}/rows/{row:path}", schemas.Row)
 def find_row(
     context: ContextOf,
     model: ModelOf,
@@ -148,29 +135,20 @@ def find_row(
     return {"model": model.name, **shown}
 
 
-@endpoint(router, "GET /v1/models", Models)
+@endpoint(router, "GET /v1/models", schemas.Models)
 async def list_models(context: ContextOf) -> Any:
     """Return all models."""
     return {"models": [_brief(one) for one in context.registry.models()]}
 
 
-@endpoint(router, "POST /v1/models", Accepted, scope="learn", status=201, errors=(409,))
-async def create_model(context: ContextOf, actor: Actor, body: CreateRequest) -> Any:
+@endpoint(router, "POST /v1/models", schemas.Accepted, scope="learn", status=201, errors=(409,))
+async def create_model(context: ContextOf, actor: Actor, body: schemas.CreateRequest) -> Any:
     """Create a model that has learnt nothing; its columns are those of the first rows that it learns."""
     hosted = await context.registry.create(body.name, body.settings, actor)
     return {"model": hosted.name, "sequence": hosted.accepted, "rows": []}
 
 
-@endpoint(
-    router,
-    "PUT /v1/models/{name}",
-    Job,
-    scope="learn",
-    status=202,
-    responses={**_ENDED, **_TAKEN},
-    errors=(409, 501, 507),
-    openapi_extra=FILE,
-)
+@fitting("PUT /v1/models/{name}", responses={**_ENDED, **_TAKEN}, errors=(409, 501, 507), openapi_extra=FILE)
 async def create_model_from_file(
     context: ContextOf,
     actor: Actor,
@@ -222,16 +200,7 @@ async def create_model_from_file(
     return _job_answer(context, hosted, sequence)
 
 
-@endpoint(
-    router,
-    "POST /v1/models/{name}/table",
-    Job,
-    scope="learn",
-    status=202,
-    responses=_ENDED,
-    errors=(409, 501, 507),
-    openapi_extra=FILE,
-)
+@fitting("POST /v1/models/{name}/table", errors=(409, 501, 507), openapi_extra=FILE)
 async def add_table(
     context: ContextOf,
     actor: Actor,
@@ -267,13 +236,13 @@ async def _uploaded(
         raise
 
 
-@endpoint(router, "POST /v1/models/{name}/refit", Job, scope="learn", status=202, responses=_ENDED, errors=(409,))
+@fitting("POST /v1/models/{name}/refit", errors=(409,))
 async def refit(
     context: ContextOf,
     actor: Actor,
     model: ModelOf,
     key: KeyOf,
-    body: RefitRequest = RefitRequest(),  # noqa: B008
+    body: schemas.RefitRequest = NO_CHANGE,
     wait: Wait = 0,
 ) -> Any:
     """Fit a model anew to all rows it was given, with the labels in force and with other settings where given."""
@@ -283,7 +252,7 @@ async def refit(
     return _job_answer(context, model, written.answer["sequence"])
 
 
-@endpoint(router, "GET /v1/models/{name}", ModelDescription, response_model_exclude_unset=True)
+@endpoint(router, "GET /v1/models/{name}", schemas.ModelDescription, response_model_exclude_unset=True)
 def describe_model(model: ModelOf) -> Any:
     """Return the description of a model: its kind, the data it has learnt, and its quality on left-out labels."""
     published = model.published
@@ -332,8 +301,8 @@ def _brief(model: HostedModel) -> dict[str, Any]:
     }
 
 
-@endpoint(router, "PATCH /v1/models/{name}", Accepted, scope="learn")
-async def change_parameters(context: ContextOf, actor: Actor, model: ModelOf, body: ParametersRequest) -> Any:
+@endpoint(router, "PATCH /v1/models/{name}", schemas.Accepted, scope="learn")
+async def change_parameters(context: ContextOf, actor: Actor, model: ModelOf, body: schemas.ParametersRequest) -> Any:
     """Change parameters that need no fit, such as abstain_below."""
     written = await context.registry.set_parameters(model, body.parameters, actor)
     await applied(model, written.answer["sequence"], context.registry.limits.timeout / 2)
@@ -347,13 +316,13 @@ async def delete_model(context: ContextOf, actor: Actor, model: ModelOf) -> None
     context.metrics.forget(model.name)
 
 
-@endpoint(router, "GET /v1/models/{name}/state", Snapshot)
+@endpoint(router, "GET /v1/models/{name}/state", schemas.Snapshot)
 def model_state(study: StudyOf) -> Any:
     """Return the digest of the current model: equal digests mean models equal in every bit."""
     return {"digest": study.published.digest}
 
 
-@endpoint(router, "POST /v1/models/{name}/snapshot", Snapshot, scope="learn", errors=(409,))
+@endpoint(router, "POST /v1/models/{name}/snapshot", schemas.Snapshot, scope="learn", errors=(409,))
 async def snapshot(context: ContextOf, actor: Actor, model: ModelOf) -> Any:
     """Store a snapshot of the current model, so that a restart continues from it."""
     context.registry.published(model)
@@ -399,7 +368,7 @@ def _job_answer(context: Context, model: HostedModel, sequence: int) -> Response
     return answer(found, 200 if row.state == DONE else 202)
 
 
-@endpoint(job_router, "GET /v1/jobs", Jobs)
+@endpoint(job_router, "GET /v1/jobs", schemas.Jobs)
 async def list_jobs(
     context: ContextOf, most: Annotated[int, Query(ge=1, le=1000, description="how many jobs at most")] = 100
 ) -> Any:
@@ -409,13 +378,13 @@ async def list_jobs(
     return {"jobs": [_described_job(by_number[row.model], row) for row in rows if row.model in by_number]}
 
 
-@endpoint(job_router, "GET /v1/models/{name}/jobs/{sequence}", Job)
+@endpoint(job_router, "GET /v1/models/{name}/jobs/{sequence}", schemas.Job)
 async def find_job(context: ContextOf, model: ModelOf, sequence: JobNumber) -> Any:
     """Return a job with its progress or outcome."""
     return _described_job(model, _found_job(context, model, sequence))
 
 
-@endpoint(job_router, "DELETE /v1/models/{name}/jobs/{sequence}", Job, scope="learn", errors=(409,))
+@endpoint(job_router, "DELETE /v1/models/{name}/jobs/{sequence}", schemas.Job, scope="learn", errors=(409,))
 async def cancel_job(context: ContextOf, actor: Actor, model: ModelOf, sequence: JobNumber) -> Any:
     """Cancel a job that has not ended: the model stays as it was."""
     _found_job(context, model, sequence)
@@ -531,7 +500,7 @@ def list_examples() -> Any:
     return {"examples": _examples()}
 
 
-@endpoint(router, "POST /v1/examples/{example}", Job, scope="learn", status=202, errors=(409,))
+@endpoint(router, "POST /v1/examples/{example}", schemas.Job, scope="learn", status=202, errors=(409,))
 async def use_example(
     context: ContextOf,
     actor: Actor,

@@ -8,20 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from sslart.server.api import _schemas as schemas
 from sslart.server.api._endpoint import Actor, Context, ContextOf, KeyOf, ModelOf, StudyOf, answer, endpoint
-from sslart.server.api._schemas import (
-    Contributions,
-    CounterfactualRequest,
-    Counterfactuals,
-    DecideRequest,
-    Decisions,
-    Drifts,
-    Explanations,
-    Importances,
-    PredictRequest,
-    RowsRequest,
-    Rules,
-)
 from sslart.server.models._published import Published, as_class
 from sslart.server.models._registry import FEW_ROWS
 from sslart.server.studies._rules import rules_of
@@ -32,8 +20,8 @@ router = APIRouter(tags=["predict"])
 explaining = APIRouter(tags=["explain"])
 
 
-@endpoint(router, "POST /v1/models/{name}/predict", Decisions, errors=(409,))
-async def predict(context: ContextOf, model: ModelOf, body: PredictRequest) -> Response:
+@endpoint(router, "POST /v1/models/{name}/predict", schemas.Decisions, errors=(409,))
+async def predict(context: ContextOf, model: ModelOf, body: schemas.PredictRequest) -> Response:
     """Predict rows; nothing is kept of them."""
     context.registry.check_rows(body.rows)
     published = context.registry.published(model)
@@ -48,8 +36,8 @@ async def predict(context: ContextOf, model: ModelOf, body: PredictRequest) -> R
     return await _soon(context, body.rows, work)
 
 
-@endpoint(router, "POST /v1/models/{name}/decide", Decisions, scope="learn", errors=(409,))
-async def decide(context: ContextOf, actor: Actor, model: ModelOf, body: DecideRequest, key: KeyOf) -> Response:
+@endpoint(router, "POST /v1/models/{name}/decide", schemas.Decisions, scope="learn", errors=(409,))
+async def decide(context: ContextOf, actor: Actor, model: ModelOf, body: schemas.DecideRequest, key: KeyOf) -> Response:
     """Predict rows and keep them: they can be labelled later, and familiar ones are learnt without a label.
 
     When the answer comes, the rows are on the disk.
@@ -104,24 +92,24 @@ async def _explained(context: Context, published: Published, rows: list[dict[str
 def _explanations(published: Published, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the explanations of predictions, with their text."""
     published.check_has_label()
-    found = published.model.explain(published.reader.samples(rows))
+    found = published.model.explain(published.reader.table(rows))
     return [{"text": str(one), **one.to_dict()} for one in found]
 
 
-@endpoint(explaining, "POST /v1/models/{name}/explain", Explanations)
-def explain(study: StudyOf, body: RowsRequest) -> dict[str, Any]:
+@endpoint(explaining, "POST /v1/models/{name}/explain", schemas.Explanations)
+def explain(study: StudyOf, body: schemas.RowsRequest) -> dict[str, Any]:
     """Explain predictions: feature contributions, similar boxes, and a counterfactual for each."""
     _check_explained(body.rows)
     return {"explanations": _explanations(study.published, body.rows)}
 
 
-@endpoint(explaining, "POST /v1/models/{name}/contributions", Contributions)
-def contributions(study: StudyOf, body: RowsRequest) -> dict[str, Any]:
+@endpoint(explaining, "POST /v1/models/{name}/contributions", schemas.Contributions)
+def contributions(study: StudyOf, body: schemas.RowsRequest) -> dict[str, Any]:
     """Return feature contributions to the class scores: exact Shapley values with evidence mapping."""
     _check_explained(body.rows)
     published = study.published
     published.check_has_label()
-    found = published.model.contributions(published.reader.samples(body.rows))
+    found = published.model.contributions(published.reader.table(body.rows))
     return {
         "features": list(found.feature_names),
         "classes": published.classes,
@@ -129,8 +117,8 @@ def contributions(study: StudyOf, body: RowsRequest) -> dict[str, Any]:
     }
 
 
-@endpoint(explaining, "POST /v1/models/{name}/counterfactual", Counterfactuals)
-def counterfactual(study: StudyOf, body: CounterfactualRequest) -> dict[str, Any]:
+@endpoint(explaining, "POST /v1/models/{name}/counterfactual", schemas.Counterfactuals)
+def counterfactual(study: StudyOf, body: schemas.CounterfactualRequest) -> dict[str, Any]:
     """Return several diverse counterfactuals of a row, each with a different prediction."""
     published = study.published
     published.check_has_label()
@@ -148,7 +136,7 @@ def counterfactual(study: StudyOf, body: CounterfactualRequest) -> dict[str, Any
     return {"text": str(found), **found.to_dict()}
 
 
-@endpoint(explaining, "GET /v1/models/{name}/rules", Rules, long=True)
+@endpoint(explaining, "GET /v1/models/{name}/rules", schemas.Rules, long=True)
 def rules(
     study: StudyOf,
     max_rules: Annotated[int, Query(ge=1, le=200, description="how many rules at most")] = 12,
@@ -162,7 +150,7 @@ def rules(
     return {"text": found.to_text(), **found.to_dict()}
 
 
-@endpoint(explaining, "GET /v1/models/{name}/importance", Importances)
+@endpoint(explaining, "GET /v1/models/{name}/importance", schemas.Importances)
 def importance(study: StudyOf) -> dict[str, Any]:
     """Return the importance of each feature, and its direction."""
     study.published.check_has_label()
@@ -170,7 +158,7 @@ def importance(study: StudyOf) -> dict[str, Any]:
     return {"text": str(found), **found.to_dict()}
 
 
-@endpoint(explaining, "GET /v1/models/{name}/drift", Drifts)
+@endpoint(explaining, "GET /v1/models/{name}/drift", schemas.Drifts)
 def drift(study: StudyOf) -> dict[str, Any]:
     """Return the drifts that were found in the stream since the last fit."""
     return {"drifts": [one.to_dict("row") for one in study.published.model.drift_]}

@@ -16,7 +16,6 @@ from sslart._mapping.model_view import Decisions, ModelView, PredictionBatch, vi
 from sslart._tables import pandas
 from sslart._tables.cells import MISSING, plain
 from sslart._tables.columns import features_of, learnt_columns, samples_for
-from sslart._utils.arrays import FloatArray
 from sslart._utils.notes import collected_notes
 from sslart._utils.text import listed
 from sslart.estimators._fitted import shallow_copy
@@ -65,10 +64,7 @@ class RowReader:
         """Return rows as samples, to predict, to explain or to learn: the one conversion of the rows of a request."""
         self._check_names(rows)
         found = self._short_way(rows) if self._is_plain else None
-        if found is None:
-            return self._view.read(self._long_way(rows))
-        values, categories = found
-        return Table(values, categories, self.names if self.has_names else None)
+        return self._view.read(self._long_way(rows)) if found is None else found
 
     def table_of_numbers(self, values: Any) -> Table | None:
         """Return an array of all features as samples to predict; None where the model takes more than numbers."""
@@ -80,22 +76,13 @@ class RowReader:
         return Table(values, names=self.names if self.has_names else None)
 
     def samples(self, rows: Sequence[Cells]) -> Any:
-        """Return rows as samples that the estimator takes: a frame, or an array where columns have no names."""
+        """Return rows as samples that users may see: a frame, or an array where columns have no names."""
         self._check_names(rows)
-        found = self._short_way(rows) if self._is_plain else None
-        if found is None:
-            return self._long_way(rows)
-        values, categories = found
-        if not self.has_names:
-            return values
-        if not categories:
-            return pandas().DataFrame(values, columns=self.names)
-        columns = {name: categories.get(place, values[:, place]) for place, name in enumerate(self.names)}
-        return pandas().DataFrame(columns)
+        return self._long_way(rows)
 
-    def _short_way(self, rows: Sequence[Cells]) -> tuple[FloatArray, dict[int, Any]] | None:
-        """Return numbers and categories; None where a cell needs more than a look."""
-        names = self._number_names
+    def _short_way(self, rows: Sequence[Cells]) -> Table | None:
+        """Return rows as samples; None where a cell needs more than a look."""
+        names, of_table = self._number_names, self.names if self.has_names else None
         cells = [[row.get(name) for name in names] for row in rows]
         if not _NUMBERS.issuperset({type(cell) for row in cells for cell in row}):
             return None
@@ -107,7 +94,7 @@ class RowReader:
         if np.isinf(numbers).any() or not (is_there.any(axis=1).all() if names else False):
             return None
         if not self._categories:
-            return numbers, {}
+            return Table(numbers, names=of_table)
         values = np.full((len(rows), len(self.names)), np.nan)
         values[:, self._number_places] = numbers
         categories = {}
@@ -117,7 +104,7 @@ class RowReader:
             if not all(cell is None or (type(cell) is str and cell in known) for cell in of_column):
                 return None
             categories[place] = np.array([None if cell is None else known[cell] for cell in of_column], dtype=object)
-        return values, categories
+        return Table(values, categories, of_table)
 
     def _long_way(self, rows: Sequence[Cells]) -> Any:
         frame = text_frame(rows).reindex(columns=self.names)

@@ -39,13 +39,7 @@ def special_features(loaded: LoadedSamples, place: int, box: int) -> list[dict[s
     usual = (np.nan_to_num(centres(lower, upper), nan=0.5) * weights[:, None]).sum(axis=0) / weights.sum()
     apart = np.nan_to_num(coded - usual, nan=0.0)
     around = np.flatnonzero(np.isin(loaded.boxes, near))
-    return _told(loaded, place, apart, usual, around)
-
-
-def _told(
-    loaded: LoadedSamples, place: int, apart: FloatArray, usual: FloatArray, around: IntArray
-) -> list[dict[str, Any]]:
-    member, table, names = loaded.member, loaded.samples.table, loaded.samples.published.view.feature_names
+    table, names = loaded.samples.table, loaded.samples.published.view.feature_names
     columns = np.array([feature.column for feature in member.encoder.features])
     found, seen = list[dict[str, Any]](), set[int]()
     for position in np.argsort(-np.abs(apart), kind="stable").tolist():

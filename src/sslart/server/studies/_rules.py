@@ -11,7 +11,7 @@ from sslart._art.backend import row_keys
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView
-from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.arrays import FloatArray
 from sslart._utils.text import DateName, Day, list_text
 from sslart.explain._contributions import contributions_in
 from sslart.plotting._importances import means_by_value
@@ -51,7 +51,11 @@ def rules_of(
         found: ModelRuleSet = published.model.rules(max_rules=max_rules, max_conditions=max_conditions)
         return found
     codes = loaded.label_indices(loaded.labels(reader, hosted.id), published.classes).astype(np.int64)
-    places = _some(codes != UNLABELLED)
+    places = np.arange(len(codes))
+    if len(codes) > MAX_ROWS:  # the same ones each time
+        random, has_label = np.random.default_rng(0), codes != UNLABELLED
+        labelled, others = (random.permutation(np.flatnonzero(own)) for own in (has_label, ~has_label))
+        places = np.sort(np.concatenate([labelled, others])[:MAX_ROWS])
     return rules_for_table(
         published.model,
         loaded.samples.table[places],
@@ -60,15 +64,6 @@ def rules_of(
         max_rules=max_rules,
         max_conditions=max_conditions,
     )
-
-
-def _some(has_label: BoolArray) -> IntArray:
-    """Return the places of the samples to look at, in order, the same ones each time."""
-    if len(has_label) <= MAX_ROWS:
-        return np.arange(len(has_label))
-    random = np.random.default_rng(0)
-    labelled, others = (random.permutation(np.flatnonzero(own)) for own in (has_label, ~has_label))
-    return np.sort(np.concatenate([labelled, others])[:MAX_ROWS])
 
 
 def dependence(view: ModelView, table: Table, feature: str) -> dict[str, Any]:

@@ -16,8 +16,6 @@ from sslart.rules._model_rules import ModelCondition
 from sslart.server.studies._boxes import central
 from sslart.server.studies._samples import LoadedSamples, Predictions
 
-NO_LABEL = None
-SORTS = ("row", "probability", "novelty", "disagreement")
 SHOWN_NAMES = 20
 
 

@@ -136,15 +136,12 @@ def _text(
             f"On the {labels} that are the same in both, each predicted by the other labels alone, the accuracy is "
             f"{100 * now['value']:.1f} % instead of {100 * was['value']:.1f} %; labels that change are not counted."
         )
-        parts.append(_words(compared))
+        better, worse = compared["better"], compared["worse"]
+        if better + worse:
+            chance = "this may be chance" if compared["p_value"] > CHANCE else "this is hardly chance"
+            verb = "is" if better == 1 else "are"
+            parts.append(f"{better} of them {verb} right only with the change, and {worse} only without it: {chance}.")
+        else:
+            parts.append("Each of these labels is predicted as before, rightly or wrongly.")
     parts.append(f"{moved['n']} of {plural(moved['of'], 'sample')} get another class.")
     return " ".join(parts)
-
-
-def _words(compared: dict[str, Any]) -> str:
-    better, worse = compared["better"], compared["worse"]
-    if not better + worse:
-        return "Each of these labels is predicted as before, rightly or wrongly."
-    chance = "this may be chance" if compared["p_value"] > CHANCE else "this is hardly chance"
-    verb = "is" if better == 1 else "are"
-    return f"{better} of them {verb} right only with the change, and {worse} only without it: {chance}."
