@@ -39,7 +39,7 @@ FEW = 3  # features: where more are needed, ways into boxes are tried as well
 REDUCED = 36  # features of the pairs of a sample that are made smaller, three pairs at most
 NEAR_BOXES, WAYS = 16, 4  # boxes that are compared, and ways into them that are tried
 ROWS = 1024  # samples that are searched together, and fewer of many features or classes
-CLOSE = 1 / 32  # of its way, to which one of several features comes as near as is enough
+CLOSE = 1 / 24  # of its way, to which one of several features comes as near as is enough
 NEVER = -1e9  # margin of a class that is not wanted
 LEAST = 1e-9  # probability that is told apart from 0
 BLOCK = 2_000_000  # values of candidates that are predicted together
@@ -340,7 +340,10 @@ class Search:
         parts, each = [], np.arange(len(rows))
         for index in np.argsort(needed, axis=1, kind="stable")[:, :2].T:  # two classes
             ranks, best = np.argsort(order[each, :, index], axis=1), alone.best[each, :, index, 0]
-            parts += [Found(rows, np.where(ranks < n, best, STAY)) for n in numbers]
+            usable = (best != STAY).sum(axis=1)
+            for fewer, n in zip((1, *numbers), numbers, strict=False):
+                at = np.flatnonzero(usable > fewer)
+                parts.append(Found(rows[at], np.where(ranks[at] < n, best[at], STAY)))
         every = Found.joined(parts, self.n_columns)
         reached, _ = self.predict(*every)
         return self._reduced(self._some(Found(every.rows[reached], every.candidates[reached]), 1))
