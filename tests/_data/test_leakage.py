@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
@@ -108,14 +107,11 @@ def _seconds(work: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-@pytest.mark.parametrize(("data", "part"), [("digits", 0.2), ("continuous", 0.6)])
-def test_the_search_takes_a_small_part_of_a_fit(data: str, part: float) -> None:
+def test_the_search_takes_a_small_part_of_a_fit() -> None:
     X, y = load_digits(return_X_y=True)
-    if data == "continuous":
-        X = X + np.random.RandomState(0).rand(*X.shape)
     table, names = Table(X), [f"x{column}" for column in range(X.shape[1])]
     turns = [
         (_seconds(lambda: list(suspects(table, y, names))), _seconds(lambda: SSLART(0.9).fit(X, y))) for _ in range(15)
     ]
     search, fit = (statistics.median(one) for one in zip(*turns, strict=True))
-    assert search < part * fit
+    assert search < 0.2 * fit

@@ -230,13 +230,7 @@ class Network:
         return encode(self.encoder, self.encoder.matrix(table))
 
     def rank(
-        self,
-        table: Table,
-        choice: float,
-        *,
-        depth: int = 1,
-        labelled_only: bool = False,
-        n_jobs: int | None = None,
+        self, table: Table, choice: float, *, depth: int = 1, labelled_only: bool = False, n_jobs: int | None = None
     ) -> tuple[IntArray, FloatArray]:
         """Return the boxes of highest choice for each sample, best first, and their match.
 

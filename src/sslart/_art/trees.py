@@ -77,26 +77,11 @@ class Forest:
             roots = np.empty(len(n_rows[own]), dtype=np.int64)
             features, left = np.empty(2 * most, dtype=np.int64), np.empty(2 * most, dtype=np.int64)
             thresholds, shares, values = np.empty(2 * most), np.empty(2 * most), np.empty((most, n_classes))
-            n = backend().grow_trees(
-                columns,
-                starts,
-                order,
-                classes,
-                np.ascontiguousarray(weights[own]),
-                seeds[own],
-                n_tried,
-                min_weight,
-                roots,
-                features,
-                thresholds,
-                left,
-                shares,
-                values,
-                stop_flag(),
-            )
-            n_leaves = int((features[:n] == LEAF).sum())
-            arrays: list[Any] = [one[:n].copy() for one in (features, thresholds, left, shares)]
-            forests.append(cls(roots, *arrays, values[:n_leaves].copy()))
+            nodes: list[Any] = [features, thresholds, left, shares]
+            given = columns, starts, order, classes, np.ascontiguousarray(weights[own]), seeds[own]
+            n = backend().grow_trees(*given, n_tried, min_weight, roots, *nodes, values, stop_flag())
+            grown = [roots, *(one[:n].copy() for one in nodes), values[: int((features[:n] == LEAF).sum())].copy()]
+            forests.append(cls(*grown))
         return forests[0] if len(forests) == 1 else cls.joined(forests)
 
     @classmethod

@@ -139,16 +139,8 @@ class Encoder(CachesValues):
         first = self.n_columns
         numeric = [first + place for place, category in enumerate(is_category) if not category]
         categorical = {first + place for place, category in enumerate(is_category) if category}
-        lower, upper = np.full(len(numeric), np.inf), np.full(len(numeric), -np.inf)
-        if bounds is not None:
-            lower, upper = (
-                np.where(np.isnan(side[numeric]), unknown, side[numeric])
-                for side, unknown in zip(bounds, (lower, upper), strict=True)
-            )
-        limits = zip(lower.tolist(), upper.tolist(), strict=True)
-        return replace(self, categorical=self.categorical | categorical)._with_features(
-            {Feature(column): limit for column, limit in zip(numeric, limits, strict=True)}
-        )
+        limits = {Feature(column): _limits(bounds, column) for column in numeric}
+        return replace(self, categorical=self.categorical | categorical)._with_features(limits)
 
     def covering(self, table: Table) -> Encoder:
         """Return the encoder widened to all values and categories of a table."""
@@ -196,17 +188,10 @@ class Encoder(CachesValues):
             return self
         lower, upper = np.transpose(list(new.values()))
         features = self.features + tuple(new)
-        wider = replace(
-            self,
-            features=features,
-            lower=np.concatenate([self.lower, lower]),
-            upper=np.concatenate([self.upper, upper]),
-        )
-        return wider._taking(  # numbers by column, then categories in order of first appearance
-            sorted(
-                range(len(features)), key=lambda at: np.inf if features[at].category is not None else features[at][0]
-            )
-        )
+        both = np.concatenate([self.lower, lower]), np.concatenate([self.upper, upper])
+        is_category = [feature.category is not None for feature in features]  # in order of first appearance, last
+        order = sorted(range(len(features)), key=lambda at: np.inf if is_category[at] else features[at].column)
+        return replace(self, features=features, lower=both[0], upper=both[1])._taking(order)
 
     def _taking(self, places: Sequence[int]) -> Encoder:
         """Return the encoder with some of the features, in another order."""
@@ -240,7 +225,7 @@ class Encoder(CachesValues):
         return replace(self._taking(np.flatnonzero(~aside).tolist()), constant=constant)
 
     def check(self, table: Table) -> None:
-        """Raise a ValueError where a column is numeric that was categorical before, or the reverse,."""
+        """Raise a ValueError where a column is numeric that was categorical before, or the reverse."""
         for column in self.categorical ^ frozenset(table.categories) if self.categorical or table.categories else ():
             name = f"Column {(table.names[column] if table.names else column)!r}"
             was, now = ("categorical", "numeric") if column in self.categorical else ("numeric", "categorical")
@@ -453,8 +438,8 @@ class Encoder(CachesValues):
         columns = {feature.column for feature in known_features} | categorical
         fits = (
             all(type(column) is int for column in columns)
+            and len(columns) == n_columns > 0  # before a set of as many as a file claims is made
             and columns == set(range(n_columns))
-            and n_columns > 0
             and len(set(known_features)) == len(known_features)
             and all((feature.category is not None) == (feature.column in categorical) for feature in known_features)
             and all(is_category(feature.category) for feature in known_features)

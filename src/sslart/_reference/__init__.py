@@ -16,15 +16,7 @@ import numpy as np
 
 from sslart._data.labels import UNLABELLED
 from sslart._data.ranks import GRID
-from sslart._reference.algebra import (
-    Flags,
-    factorise,
-    gram,
-    inverse_diagonals,
-    invert,
-    multiply,
-    solve,
-)
+from sslart._reference.algebra import Flags, factorise, gram, inverse_diagonals, invert, multiply, solve
 from sslart._reference.drift import drift_beyond, drift_push, drift_sums, drift_window
 from sslart._reference.functions import StreamFunctions, learn_labels, shared_weights
 from sslart._reference.scorer import Scorer, measure, nearest_centres

@@ -76,7 +76,12 @@ def explain(
     if row is not None:
         (found,) = model.explain(sample_of_row(model, str(data), row, encoding))
     else:
-        _check_evidence(model, model_file)
+        if not view_of(model).uses_evidence:
+            raise ValueError(
+                f"The model in {model_file} predicts by single boxes, so that features have no importance by "
+                "themselves. Fit one with evidence mapping: sslart fit without --mapping or with --mapping evidence. "
+                "For this one, sslart rules prints its boxes."
+            )
         found = model.feature_importances(None if data is None else _spread_samples(model, data, encoding))
     _show(found.to_dict(), str(found), as_json)
 
@@ -86,15 +91,6 @@ def _show(values: dict[str, Any], text: str, as_json: bool) -> None:
         print_json(values)
     else:
         show(text)
-
-
-def _check_evidence(model: Any, model_file: str) -> None:
-    if not view_of(model).uses_evidence:
-        raise ValueError(
-            f"The model in {model_file} predicts by single boxes, so that features have no importance by themselves. "
-            "Fit one with evidence mapping: sslart fit without --mapping or with --mapping evidence. For this one, "
-            "sslart rules prints its boxes."
-        )
 
 
 def _spread_samples(model: Any, data: str, encoding: str | None) -> Any:

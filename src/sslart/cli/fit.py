@@ -323,6 +323,9 @@ def _learnt_rows(model: Any, table: TrainingTable, named: ColumnRoles) -> Learnt
 def _summary(
     model: Any, quality: ModelSummary, n_samples: int, labels: dict[str, int], seconds: float, out: str
 ) -> dict[str, Any]:
+    view = view_of(model)
+    promised = measured_guarantees(view)  # None if no labels are stored, or too few
+    important = rows(model.feature_importances())[:N_IMPORTANT] if view.uses_evidence else None
     return {
         "model": out,
         "estimator": type(model).__name__,
@@ -344,8 +347,9 @@ def _summary(
         "never_predicted": [str(one.label) for one in quality.never_predicted],
         "left_out_together": None if quality.together is None else vars(quality.together),
         "beware": quality.warnings(),
-        "guarantees": _guarantees(model),
-        "important_features": _most_important(model),
+        "guarantees": promised and [{**asdict(one), "sentence": one.sentence("rows")} for one in promised.levels],
+        "important_features": important
+        and [{"feature": name, "share": share, "raises": words} for name, _, share, words in important],
         "boxes": int(model.n_nodes_),
         "vigilance_in_use": float(model.vigilance_),
         "seconds": round(seconds, 3),
@@ -359,22 +363,6 @@ def _evidence(model: Any) -> dict[str, float] | None:
     for member in members:
         weights.update({name: weight / len(members) for name, weight in member.mapping.family_weights.items()})
     return {name: round(weight, 4) for name, weight in weights.most_common()} or None
-
-
-def _guarantees(model: Any) -> list[dict[str, Any]] | None:
-    """Return the guarantees at several levels of error; None if no labels are stored, or too few."""
-    found = measured_guarantees(view_of(model))
-    if found is None:
-        return None
-    return [{**asdict(one), "sentence": one.sentence("rows")} for one in found.levels]
-
-
-def _most_important(model: Any) -> list[dict[str, str]] | None:
-    """Return the most important features with their directions; None without evidence mapping."""
-    if not view_of(model).uses_evidence:
-        return None
-    found = rows(model.feature_importances())[:N_IMPORTANT]
-    return [{"feature": name, "share": share, "raises": words} for name, _, share, words in found]
 
 
 def _print(summary: dict[str, Any], columns: list[ColumnSummary]) -> None:

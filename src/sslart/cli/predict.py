@@ -113,8 +113,17 @@ def predict(
             )
     else:
         model = read_model(model_file)
-        if quorum is not None:
-            _check_quorum(model, model_file, quorum)
+        members = view_of(model).members
+        if quorum is not None and not view_of(model).is_ensemble:
+            raise ValueError(
+                f"--quorum is for an ensemble, and {model_file} holds one model: leave --quorum out, or make an "
+                "ensemble with sslart fit --members."
+            )
+        if quorum is not None and quorum > len(members):
+            raise ValueError(
+                f"--quorum {quorum} is more than the {len(members)} members of {model_file}, so that it would never "
+                f"predict: give at most {len(members)}."
+            )
         options: dict[str, Any] = {
             "abstain_below": abstain_below,
             "search_depth": search_depth,
@@ -136,18 +145,4 @@ def predict(
         note(
             f"{total['rows']} rows written to {out}: {total['abstained']} without a class (the model abstained), "
             f"{total['novel']} novel{promise}."
-        )
-
-
-def _check_quorum(model: Any, model_file: str, quorum: int) -> None:
-    view = view_of(model)
-    if not view.is_ensemble:
-        raise ValueError(
-            f"--quorum is for an ensemble, and {model_file} holds one model: leave --quorum out, or make an ensemble "
-            "with sslart fit --members."
-        )
-    if quorum > len(view.members):
-        raise ValueError(
-            f"--quorum {quorum} is more than the {len(view.members)} members of {model_file}, so that it would never "
-            f"predict: give at most {len(view.members)}."
         )

@@ -309,7 +309,7 @@ class WESSLART(GuaranteedClassifier):
     def _record(
         self, members: Sequence[FittedMember], table: Table, labels: Labels, class_table: ClassTable
     ) -> VotingRecord:
-        """Return how often members vote rightly for labelled samples, without a limit of the search."""
+        """Return the numbers of right votes of the members for labelled samples, without a limit of the search."""
         shown = Presentations(labels.presentations).rows
         table, labels, n_jobs = table[shown], labels[shown], self._check("n_jobs")
         views = [one.view(None, n_jobs) for one in members]

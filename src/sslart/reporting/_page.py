@@ -112,8 +112,12 @@ def report(
     n_samples = check_whole("report", "max_samples", max_samples) or 1
     observed = observe(model, X, y)
     shown = rules_of(model, kind="boxes") if rules is None else _check_rules(rules, observed)
-    names = None if sample_names is None else _check_names(sample_names, len(observed))
-    numbers = _check_numbers(sample_numbers, len(observed))
+    names = None if sample_names is None else [str(name) for name in sample_names]
+    if names is not None and len(names) != len(observed):
+        raise ValueError(f"X has {len(observed)} samples and sample_names {len(names)}: give one name for each sample.")
+    numbers = [int(number) for number in (range(1, len(observed) + 1) if sample_numbers is None else sample_numbers)]
+    if len(numbers) != len(observed) or len(set(numbers)) < len(observed):
+        raise ValueError(f"sample_numbers must be {len(observed)} different numbers, one for each sample of X.")
     states = [states_of(observed, row) for row in range(len(observed))]
     left_out, curve = observed.view.left_out, curve_of(observed)
     own_labels = model_summary(observed.view)
@@ -187,22 +191,6 @@ def _check_rules(rules: Any, observed: Observed) -> RuleSet:
     if not rules or list(rules.feature_names) != observed.view.feature_names:
         raise ValueError("rules has no rule of this model: give model.rules(kind='boxes'), filtered less.")
     return rules
-
-
-def _check_names(sample_names: Sequence[Any], n_samples: int) -> list[str]:
-    names = [str(name) for name in sample_names]
-    if len(names) != n_samples:
-        raise ValueError(f"X has {n_samples} samples and sample_names {len(names)}: give one name for each sample.")
-    return names
-
-
-def _check_numbers(sample_numbers: Sequence[int] | None, n_samples: int) -> list[int]:
-    if sample_numbers is None:
-        return list(range(1, n_samples + 1))
-    numbers = [int(number) for number in sample_numbers]
-    if len(numbers) != n_samples or len(set(numbers)) < n_samples:
-        raise ValueError(f"sample_numbers must be {n_samples} different numbers, one for each sample of X.")
-    return numbers
 
 
 def _described(observed: Observed) -> dict[str, Any]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +16,7 @@ from sslart._tables.cells import labels as labels_in
 from sslart._tables.columns import blank_rows, check_columns, samples_for
 from sslart._tables.files import read_pieces, sample_rows
 from sslart._tables.training_table import TrainingTable, training_table_of
+from sslart._utils.cache import Cache
 from sslart._utils.notes import collected_notes, note
 from sslart.persistence import model_from_bytes
 from sslart.server.models._published import Published, as_class, text_frame
@@ -28,7 +27,8 @@ from sslart.server.store._files import (
     Upload,
     add_part,
     begin_upload,
-    part_with_row,
+    part_at,
+    part_start,
     parts,
     remove_unused,
     upload_with_row,
@@ -43,8 +43,6 @@ ROWS_PER_PART = 10_000
 ROWS_TOGETHER = 10_000
 LABEL = "labels given one by one"  # stands for a column where the settings name none
 TOGETHER = "labels given together"  # likewise for that of groups
-MAX_FRAMES = 8  # parts of tables
-MAX_TABLES = 3  # whose names of rows are kept
 MAX_DIGITS = 20
 
 Progress = Callable[[str, float], None]
@@ -315,9 +313,7 @@ class RowFinder:
     """Finds rows; the parts of tables that were read last are kept in memory."""
 
     def __init__(self) -> None:
-        self._frames: OrderedDict[tuple[int, int], Any] = OrderedDict()
-        self._names: OrderedDict[tuple[int, str], dict[str, int]] = OrderedDict()  # by upload and column
-        self._lock = threading.Lock()
+        self._cache = Cache()
 
     def find(self, connection: Any, model: int, settings: ModelSettings, which: Sequence[int | str]) -> list[FoundRow]:
         """Return rows by their numbers, or by the names they were given; a NoSuchRowError where one is missing."""
@@ -347,15 +343,8 @@ class RowFinder:
     def _in_tables(self, connection: Any, model: int, column: str, name: str) -> int | None:
         """Return the first row of a table that has a name in a column; None where none has it."""
         for upload in uploads(connection, model, LAST):
-            key = (upload.id, column)
-            with self._lock:
-                known = self._names.get(key)
-            if known is None:
-                known = _names_in(connection, upload, column)
-                with self._lock:
-                    self._names[key] = known
-                    if len(self._names) > MAX_TABLES:
-                        self._names.popitem(last=False)
+            key = ("names", upload.id, column)
+            known = self._cache.get_or_compute(key, partial(_names_in, connection, upload, column))
             if name in known:
                 return upload.first_row + known[name]
         return None
@@ -369,29 +358,16 @@ class RowFinder:
             return FoundRow(row, content["rows"][place], label, None if decisions is None else decisions[place])
         upload = upload_with_row(connection, model, row)
         if upload is not None:
-            first_row, frame = self._part(connection, upload, row - upload.first_row)
-            place = row - upload.first_row - first_row
+            start = part_start(connection, upload.id, row - upload.first_row)
+            key = ("part", upload.id, start)
+            frame = self._cache.get_or_compute(key, lambda: frame_of(part_at(connection, upload.id, start).content))
+            place = row - upload.first_row - start
             if not is_given and settings.label in frame.columns:
                 label = table_cells.labels(frame[settings.label].iloc[place : place + 1])[0]
             cells = rows_in(frame.iloc[place : place + 1])[0]
             return FoundRow(row, {name: cell for name, cell in cells.items() if name != settings.label}, label)
         kept = kept_row(connection, model, row)
         return None if kept is None else FoundRow(row, kept, label)
-
-    def _part(self, connection: Any, upload: Upload, row: int) -> tuple[int, Any]:
-        """Return the first row of the part of an upload that has a row of it, and its frame."""
-        with self._lock:
-            for (number, first_row), frame in self._frames.items():
-                if number == upload.id and first_row <= row < first_row + len(frame):
-                    self._frames.move_to_end((number, first_row))
-                    return first_row, frame
-        part = part_with_row(connection, upload.id, row)
-        frame = frame_of(part.content)
-        with self._lock:
-            self._frames[upload.id, part.first_row] = frame
-            if len(self._frames) > MAX_FRAMES:
-                self._frames.popitem(last=False)
-        return part.first_row, frame
 
 
 def _names_in(connection: Any, upload: Upload, column: str) -> dict[str, int]:

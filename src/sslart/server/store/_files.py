@@ -98,12 +98,17 @@ def parts(connection: Any, upload: int) -> Iterator[Part]:
         yield _checked(upload, Part(*values), stored)
 
 
-def part_with_row(connection: Any, upload: int, row: int) -> Part:
-    """Return the part of an upload that has a row of it."""
+def part_start(connection: Any, upload: int, row: int) -> int:
+    """Return the first row of the part of an upload that has a row of it."""
+    sql = "SELECT max(first_row) FROM upload_parts WHERE upload = ? AND first_row <= ?"
+    return int(connection.execute(sql, (upload, row)).get)
+
+
+def part_at(connection: Any, upload: int, first_row: int) -> Part:
+    """Return the part of an upload that begins with a row of it."""
     *values, stored = connection.execute(
-        "SELECT first_row, n_rows, content, checksum FROM upload_parts WHERE upload = ? AND first_row <= ? "
-        "ORDER BY first_row DESC LIMIT 1",
-        (upload, row),
+        "SELECT first_row, n_rows, content, checksum FROM upload_parts WHERE upload = ? AND first_row = ?",
+        (upload, first_row),
     ).fetchone()
     return _checked(upload, Part(*values), stored)
 

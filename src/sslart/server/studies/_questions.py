@@ -113,7 +113,7 @@ class Questions:
 
 def questions_of(loaded: LoadedSamples, published: Published, has_label: BoolArray) -> Questions:
     """Return the samples that may be asked about, kept with the samples from the first time on."""
-    return loaded.once("questions", lambda: Questions(loaded, published, has_label))
+    return loaded.once(("questions",), lambda: Questions(loaded, published, has_label))
 
 
 def _prediction(loaded: LoadedSamples, published: Published, place: int) -> dict[str, Any] | None:

@@ -20,6 +20,7 @@ from sslart._mapping.model_view import MemberView
 from sslart._tables import pandas
 from sslart._tables.columns import samples_for
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.cache import Cache
 from sslart._utils.notes import collected_notes
 from sslart.server.models._published import Published, as_class
 from sslart.server.models._replica import FittedRows
@@ -176,7 +177,7 @@ class LoadedSamples:
         self.samples, self.fit, self._old_projection = samples, fit, projection
         self._lock, self._making = threading.RLock(), threading.RLock()
         self._predictions: Predictions | None = None
-        self._kept: dict[str, Any] = {}
+        self._cache = Cache()
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -269,13 +270,10 @@ class LoadedSamples:
             return self.predictions(published).indices[places].astype(np.int64)
         return published.view.predict(self.samples.table[places]).indices
 
-    def once(self, key: str, make: Callable[[], Result]) -> Result:
-        """Return the cached value of a key; compute it on first use."""
+    def once(self, key: tuple[Any, ...], make: Callable[[], Result]) -> Result:
+        """Return the cached value of a key; compute it on first use, by one thread."""
         with self._making:
-            if key not in self._kept:
-                self._kept[key] = make()
-            found: Result = self._kept[key]
-            return found
+            return self._cache.get_or_compute(key, make)
 
     def labels(self, connection: Any, model: int) -> list[Any]:
         """Return the label in force of each sample; None where it has none."""

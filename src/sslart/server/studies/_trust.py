@@ -361,7 +361,7 @@ def random_order_of(loaded: LoadedSamples, published: Published, has_label: Bool
     if accuracy is None:
         return {"labels": n_labels, "random": None, "text": f"Not known yet: {summary.why_not}."}
     samples = loaded.samples.raw()
-    key = f"random order {published.sequence}"
+    key = ("random order", published.sequence)
     found = loaded.once(key, lambda: random_order(published.model, samples, n_labels, accuracy))
     ends = {"labels": found.n_labels, "low": found.low, "high": found.high, "tried": found.n_tried}
     return {"labels": n_labels, "random": ends, "text": _words(found, n_labels)}
