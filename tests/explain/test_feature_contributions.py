@@ -82,11 +82,7 @@ def test_categories_have_one_contribution_per_column() -> None:
 
 @pytest.mark.parametrize(
     ("model", "message"),
-    [
-        (FuzzyARTMAP(), "single boxes"),
-        (SSLART(), "single boxes"),
-        (WESSLART(2, random_state=0), "single boxes"),
-    ],
+    [(FuzzyARTMAP(), "single boxes"), (SSLART(), "single boxes"), (WESSLART(2, random_state=0), "single boxes")],
 )
 def test_models_without_such_contributions_are_refused_with_the_cure(model: Any, message: str) -> None:
     X, y = load_wine(return_X_y=True)

@@ -95,7 +95,8 @@ def _compared(member: MemberView, coded: FloatArray, n_columns: int, divide: Div
     def mean_of_background() -> ScoreParts:
         points = background(member)
         is_divided = np.array_equal(coded, points, equal_nan=True)  # as for the importances of the boxes
-        return _mean(parts if is_divided else divide(member, points, n_columns))
+        every = parts if is_divided else divide(member, points, n_columns)
+        return ScoreParts(every.base, every.by_column.mean(axis=0), every.of_graph.mean(axis=0))
 
     average = member.network.get_or_compute(("average parts", divide, member.readout, n_columns), mean_of_background)
     return ScoreParts(
@@ -103,10 +104,6 @@ def _compared(member: MemberView, coded: FloatArray, n_columns: int, divide: Div
         parts.by_column - average.by_column,
         parts.of_graph - average.of_graph,
     )
-
-
-def _mean(parts: ScoreParts) -> ScoreParts:
-    return ScoreParts(parts.base, parts.by_column.mean(axis=0), parts.of_graph.mean(axis=0))
 
 
 def _parts_of_scores(member: MemberView, coded: FloatArray, n_columns: int) -> ScoreParts:
@@ -315,13 +312,7 @@ def contributions_in(view: ModelView, table: Table, reference: str = AVERAGE) ->
     coded = [member.at_choice.encode(table) for member in view.members]
     parts = score_contributions(view, coded, to_average=reference == AVERAGE)
     return FeatureContributions(
-        parts.by_column,
-        parts.base[0],
-        parts.of_graph,
-        parts.scores,
-        view.classes,
-        view.feature_names,
-        _data_of(table),
+        parts.by_column, parts.base[0], parts.of_graph, parts.scores, view.classes, view.feature_names, _data_of(table)
     )
 
 

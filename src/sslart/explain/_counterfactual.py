@@ -207,14 +207,7 @@ class Counterfactuals(Sequence[Counterfactual]):
 
 
 def counterfactuals_of(
-    model: Any,
-    x: Any,
-    target: Any = None,
-    fixed: Any = (),
-    ranges: Any = None,
-    n: int = 3,
-    *,
-    plausible: bool = False,
+    model: Any, x: Any, target: Any = None, fixed: Any = (), ranges: Any = None, n: int = 3, *, plausible: bool = False
 ) -> Counterfactuals:
     """Find several unlike changes of one sample, each of which leads to another prediction.
 
@@ -469,7 +462,9 @@ def read_target(view: ModelView, target: Any, present: int) -> int | None:
         return None
     classes, wanted = view.classes.tolist(), plain_value(target)
     known = list_text([repr(one) for one in classes], SHOWN_NAMES)
-    found = [index for index, one in enumerate(classes) if one == wanted and isinstance(one, str) is _is_text(wanted)]
+    found = [
+        index for index, one in enumerate(classes) if one == wanted and isinstance(one, str) is isinstance(wanted, str)
+    ]
     if not found:
         raise ValueError(f"target {target!r} is not a class of this {view.name}, which has {known}.")
     if found[0] == present:
@@ -477,10 +472,6 @@ def read_target(view: ModelView, target: Any, present: int) -> int | None:
         cure = f"give another class ({others}), or target=None for any of them" if others else "there is no other class"
         raise ValueError(f"The model predicts {target!r} for this sample already: {cure}.")
     return found[0]
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def read_limits(view: ModelView, fixed: Any, ranges: Any) -> Limits:
