@@ -43,11 +43,26 @@ class Part(NamedTuple):
     tests: tuple[str, ...]
 
 
-EVIDENCE = "_mapping/evidence"
+EVIDENCE, TESTS = "_mapping/evidence", "tests/_mapping/evidence"
 PARTS = {
     "selection": Part(
         (f"{EVIDENCE}/selection.py",),
-        ("tests/_mapping/evidence", "tests/test_frozen_benchmark.py"),
+        tuple(f"{TESTS}/test_{name}.py" for name in ("specification", "selection", "screening", "honest_choice")),
+    ),
+    "ridge": Part(
+        (f"{EVIDENCE}/basis.py",), tuple(f"{TESTS}/test_{name}.py" for name in ("ridge", "bases", "selection"))
+    ),
+    "calibration": Part(
+        (f"{EVIDENCE}/readout.py",),
+        tuple(f"{TESTS}/test_{name}.py" for name in ("readout", "score_parts", "selection")),
+    ),
+    "guarantees": Part(
+        ("_mapping/conformal.py",), ("tests/_mapping/test_conformal.py", "tests/estimators/test_guarantees.py")
+    ),
+    "rules": Part(("rules/_tree.py", "rules/_model_extraction.py"), ("tests/rules/test_model_rules.py",)),
+    "counterfactuals": Part(
+        ("explain/_search.py", "explain/_options.py", "explain/_relations.py"),
+        ("tests/explain/test_counterfactual_engine.py", "tests/explain/test_counterfactual.py"),
     ),
 }
 OPERATORS = (

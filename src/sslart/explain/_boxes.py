@@ -53,10 +53,6 @@ class EncodedSamples:
         outside = gaps(coded, lower, upper) + self.beyond[rows]
         return np.where(np.isnan(coded) | (lower > upper), 0.0, outside)
 
-    def rows(self, rows: IntArray) -> EncodedSamples:
-        """Return the given rows; a row may be given several times."""
-        return EncodedSamples(self.encoder, self.names, self.table[rows], self.coded[rows], self.beyond[rows])
-
     def categories(self, column: int) -> tuple[list[int], list[Any]]:
         """Return where the categories of a column are coded, and which they are."""
         features = self.encoder.features
@@ -436,7 +432,6 @@ class SearchPaths:
     rows: IntArray
     lengths: IntArray
     best: IntArray
-    best_matches: FloatArray
     found: IntArray
     labels: IntArray
 
@@ -444,13 +439,13 @@ class SearchPaths:
     def empty(cls, n: int, classes: list[Any]) -> SearchPaths:
         """Return room for the paths of n samples."""
         ranking, rows, lengths, best, found, labels = np.zeros((6, n), dtype=np.int64)
-        return cls(classes, [], ranking, rows, lengths, best, np.zeros(n), found, labels)
+        return cls(classes, [], ranking, rows, lengths, best, found, labels)
 
     def add(self, samples: IntArray, rows: IntArray, ranking: Ranking, positions: IntArray, lengths: IntArray) -> None:
         """Store rows of a ranking, given the positions of the boxes found, and how long the paths are."""
         self.ranking[samples], self.rows[samples], self.lengths[samples] = len(self.rankings), rows, lengths
         self.rankings.append(ranking)
-        self.best[samples], self.best_matches[samples] = ranking.nodes[rows, 0], ranking.matches[rows, 0]
+        self.best[samples] = ranking.nodes[rows, 0]
         self.found[samples] = ranking.nodes[rows, positions]
         self.labels[samples] = ranking.labels[rows, positions]
 

@@ -46,18 +46,10 @@ class ScoreContributions:
 def score_contributions(
     view: ModelView, coded: Sequence[FloatArray], *, to_average: bool = True, voted: BoolArray | None = None
 ) -> ScoreContributions:
-    """Divide the scores of samples among the columns.
+    """Divide the scores of samples, as the evidence of each member codes them, among the columns.
 
-    Parameters
-    ----------
-    view : ModelView
-        With evidence mapping.
-    coded : sequence of arrays
-        The samples as the evidence of each member codes them.
-    to_average : bool
-        Whether to compare with the average over what was learnt, or with a sample of which no value is known.
-    voted : array of shape (n_members, n_samples), or None
-        Which members of an ensemble vote; None: all of them.
+    `to_average`: compare with the average over what was learnt, else with a sample of which no value is known.
+    `voted`: mask of the members of an ensemble that vote, (n_members, n_samples); None: all of them.
     """
     n_columns = len(view.feature_names)
     members = [member.at_choice for member in view.members]
@@ -472,7 +464,7 @@ class EvidenceTable:
     table: Table
     names: list[str]
     classes: list[Any]
-    groups: IntArray
+    groups: IntArray  # of columns: those of equal number go together
     predicted: IntArray
     runners_up: IntArray
     bases: FloatArray
@@ -546,19 +538,9 @@ def _or_none(value: float) -> float | None:
 def attribute(
     view: ModelView, table: Table, batch: PredictionBatch, predicted: IntArray, voted: BoolArray | None
 ) -> EvidenceTable:
-    """Return the contributions to the scores of samples, of the predicted class against the next.
+    """Return the contributions to the scores of samples, of the predicted class (an index) against the next.
 
-    Parameters
-    ----------
-    view : ModelView
-        With evidence mapping.
-    table : Table
-    batch : PredictionBatch
-        What the model predicts for the table.
-    predicted : array of int
-        Class index that the contributions count for.
-    voted : array of shape (n_members, n_samples), or None
-        Which members of an ensemble vote; None: all of them.
+    `voted`: mask of the members of an ensemble that vote, (n_members, n_samples); None: all of them.
     """
     parts = score_contributions(view, batch.scored, voted=voted)
     second = _runners_up(view, parts.scores, predicted)

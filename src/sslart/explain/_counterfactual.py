@@ -57,8 +57,7 @@ class Counterfactual:
     distance : float or None
         Sum of the changes, each in parts of the learnt range of its feature; 1 for a change of category.
     plausible : bool or None
-        False where the changed sample is unlike nearly all learnt samples, as a whole or in a new value, and more so
-        than the given sample.
+        False where the changed sample is farther from the data than 95 % of the learnt samples are.
     """
 
     prediction: Class
@@ -236,22 +235,24 @@ def counterfactuals_of(
     n : int, default=3
         How many changes are wanted.
     plausible : bool, default=False
-        Whether changed samples must be plausible: not novel, and no new number among the lowest or highest hundredth
-        of what was learnt; or no more so than the given sample. False: implausible ones are marked, and plausible ones
-        are preferred where as few features change.
+        Whether changed samples must be plausible: as near to the data as 95 % of the learnt samples are, by
+        `score_samples` and `novelty_threshold_`. False: those that are not are marked.
 
     Returns
     -------
     Counterfactuals
-        Up to n of them, those of few features first. If there are fewer, its `note` gives the reason.
+        Up to n of them, those of few features first. The first is the one that `explain` shows. If there are fewer,
+        its `note` gives the reason.
 
     Notes
     -----
     New values are values that occur: numbers within the learnt range, with no more decimals than the data, and
-    categories that were learnt. Two changes are unlike if they change different features, or the same in another
-    direction. Every feature alone is searched over all its values, or some hundred of them in large models; changes
-    of two features, and of more, over some of theirs. Each counterfactual has been predicted by the model, and none
-    has a change that it does not need. With a date, its hour, weekday and month change; these never change alone.
+    categories and codes that were learnt. Two changes are unlike if they change different features, or the same in
+    another direction. Each feature alone is tried at all its values where all features have few, else at those that
+    samples drawn from the boxes show to matter, and then at those between; then two features, and more. Each
+    counterfactual has been predicted by the model, and none has a change that it does not need. A column that follows
+    exactly from others (a copy in another unit, a sum, a product, a code, the hour, weekday and month of a date)
+    changes with them, and never alone.
 
     Examples
     --------
@@ -264,7 +265,7 @@ def counterfactuals_of(
     >>> print(found)
     Prediction: 1 (confidence 0.96). Each of these changes alone leads to 2:
       1. petal width (cm) 2.3 instead of 1.8: 2 (confidence 0.57)
-      2. sepal length (cm) 6.1 instead of 5.9 and petal length (cm) 5.6 instead of 4.8: 2 (confidence 0.52)
+      2. sepal length (cm) 6.3 instead of 5.9 and petal length (cm) 5.2 instead of 4.8: 2 (confidence 0.55)
     >>> model.predict(found.to_frame()[found.feature_names]).tolist()
     [1, 2, 2]
     """
@@ -408,7 +409,7 @@ class _Choice:
             sum(part * sizes[column] for column, part in shared.items()) / max(sum(sizes.values()), 1e-12)
             for sizes in (self.sizes[one], self.sizes[other])
         ]
-        return max(features, *sizes)
+        return float(max(features, *sizes))
 
     def counterfactuals(self, chosen: list[int]) -> tuple[Counterfactual, ...]:
         """Return candidates as data, each with what the model predicts for it."""

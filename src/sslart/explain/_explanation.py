@@ -359,7 +359,7 @@ def explain(model: Any, X: Any) -> list[Explanation]:
       x0 20 to 25; the sample has 30: outside by 5, 100% of the distance
       x1 1 to 2; the sample has 2: inside
     Nearest of another class: box 1 (class old, 2 samples, match 0.16); the sample is outside it in x1 (56%), x0 (44%).
-    The prediction would be old with x1 8 instead of 2.
+    The prediction would be old with x0 65 instead of 30.
     >>> model.predict([explanation.counterfactual.sample])
     array(['old'], dtype='<U5')
     >>> [(f.feature, f.value, f.lower, round(f.upper, 6), f.inside) for f in explanation.box.feature_matches]
@@ -411,7 +411,7 @@ class _Explainer:
     def _boxes(self) -> BoxFindings:
         """Return the findings in the boxes; in an ensemble, one member is shown for each sample."""
         shown = np.zeros(len(self.table), dtype=np.int64) if self.ballot is None else self._shown_members(self.ballot)
-        findings, familiarity = [], self.view.score_samples(self.table)
+        familiarity, findings = self.view.score_samples(self.table), list[MemberFindings]()
         member_of, row_in = np.empty((2, len(self.table)), dtype=np.int64)
         for number in np.unique(shown).tolist():
             rows = np.flatnonzero(shown == number)

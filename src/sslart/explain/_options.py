@@ -111,9 +111,8 @@ class _Maker:
             if column not in why_not and len(found) < (1 if self.sample is None else 1 + self._has_own(column, found)):
                 why_not[column], values[column] = "no other value", found[:0]
             if found.dtype != object and len(found):
-                place = np.array([places[column]])
-                wide = spans[column] > 0
-                positions[column] = coded_parts(self.encoder, found[:, None], place)[:, 0] if wide else found
+                feature, is_wide = np.array([places[column]]), spans[column] > 0
+                positions[column] = coded_parts(self.encoder, found[:, None], feature)[:, 0] if is_wide else found
         return Options(values, positions, why_not, relations, spans, self.limits)
 
     def _has_own(self, column: int, found: NDArray[Any]) -> bool:

@@ -112,8 +112,8 @@ class _Finder:
                 continue
             order = np.argsort(rising[:, first], kind="stable")
             with np.errstate(invalid="ignore"):
-                up = ~(np.diff(rising[order], axis=0) < 0).any(axis=0)
-                down = ~(np.diff(falling[order], axis=0) > 0).any(axis=0)
+                up: BoolArray = np.asarray(~(np.diff(rising[order], axis=0) < 0).any(axis=0))
+                down: BoolArray = np.asarray(~(np.diff(falling[order], axis=0) > 0).any(axis=0))
             for second in range(first + 1, len(columns)):
                 other = values if up[second] else swapped if down[second] else None
                 if other is None or columns[second] not in self.numeric:

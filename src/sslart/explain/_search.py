@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sslart._art.boxes import NO_LIMIT
 from sslart._art.geometry import box_norms, choice_and_match, gaps
@@ -35,10 +36,10 @@ MANY_PAIRED = 12  # features, for a what-if
 WIDE, MANY_WIDE = 2, 6  # pairs that are tried at several options of each, and those for a what-if
 TOGETHER = (3, 4, 5, 6, 8, 11, 15, 20, 30, 50, 100, 200, 500)  # features that are moved together
 FEW = 3  # features: where more are needed, ways into boxes are tried as well
-REDUCED = 1  # pairs of a sample that are made smaller
+REDUCED = 36  # features of the pairs of a sample that are made smaller, three pairs at most
 NEAR_BOXES, WAYS = 16, 4  # boxes that are compared, and ways into them that are tried
-ROWS = 256  # samples that are searched together
-CLOSE = 1 / 32  # of its way, to which one of several features comes as near as is enough
+ROWS = 1024  # samples that are searched together, and fewer of many features or classes
+CLOSE = 1 / 24  # of its way, to which one of several features comes as near as is enough
 NEVER = -1e9  # margin of a class that is not wanted
 LEAST = 1e-9  # probability that is told apart from 0
 BLOCK = 2_000_000  # values of candidates that are predicted together
@@ -58,18 +59,10 @@ class Found(NamedTuple):
 
 
 class Search:
-    """The search for changes of samples.
+    """The search for changes of samples that lead to a wanted class: `wanted` is a mask, (n_samples, n_classes).
 
-    Parameters
-    ----------
-    space : ChangeSpace
-        The samples, and what they may change to.
-    wanted : array of shape (n_samples, n_classes)
-        Mask of the classes that each sample should get.
-    plausible : bool
-        Whether changed samples must be as near to the data as 95 % of the learnt samples are.
-    movable : array of shape (n_samples, n_columns), or None
-        Mask of the features that may change; None: those of `space`.
+    `plausible`: changed samples must be as near to the data as 95 % of the learnt samples are. `movable`: mask of the
+    features that may change, (n_samples, n_columns); None: those of the space.
     """
 
     def __init__(
@@ -80,12 +73,17 @@ class Search:
         self.movable = space.movable if movable is None else movable
         self.n_columns = len(space.columns)
 
-    def predict(self, rows: IntArray, candidates: IntArray) -> tuple[BoolArray, FloatArray]:
-        """Return a mask of candidates that reach a wanted class, and the margin of each such class over the others."""
+    def predict(self, rows: IntArray, candidates: IntArray, *, by_box: bool = False) -> tuple[BoolArray, FloatArray]:
+        """Return a mask of candidates that reach a wanted class, and the margin of each such class over the others.
+
+        Where one box decides, margins are those of its choice, if `by_box`, or else 0.
+        """
         n_rows = max(BLOCK // self.n_columns, 1)
         if len(rows) > n_rows:
             blocks = [slice(start, start + n_rows) for start in range(0, len(rows), n_rows)]
-            reached, margins = zip(*(self.predict(rows[at], candidates[at]) for at in blocks), strict=True)
+            reached, margins = zip(
+                *(self.predict(rows[at], candidates[at], by_box=by_box) for at in blocks), strict=True
+            )
             return np.concatenate(reached), np.concatenate(margins)
         table, valid = self.space.table_of(rows, candidates)
         batch, wanted = PredictionBatch(self.view, table), self.wanted[rows]
@@ -95,8 +93,8 @@ class Search:
         if self.plausible and reached.any():
             at = np.flatnonzero(reached)
             reached[at] = self.view.score_samples(table[at]) >= self.view.novelty_threshold
-        if scores is None:
-            scores = self._box_scores(batch.coded[0], wanted)
+        if scores is None:  # one box decides: two more searches
+            scores = self._box_scores(batch.coded[0], wanted) if by_box else np.zeros(wanted.shape)
         others = np.where(wanted, -np.inf, scores).max(axis=1, keepdims=True)
         return reached, np.where(wanted, scores - np.where(np.isfinite(others), others, 0.0), NEVER)
 
@@ -124,7 +122,8 @@ class Search:
 
     def _blocks(self) -> Iterator[IntArray]:
         open_ = np.flatnonzero(self.movable.any(axis=1) & self.wanted.any(axis=1))
-        yield from (open_[start : start + ROWS] for start in range(0, len(open_), ROWS))
+        n = min(max(BLOCK // self.wanted.shape[1] // self.n_columns, 64), ROWS)
+        yield from (open_[start : start + n] for start in range(0, len(open_), n))
 
     def shortest(self, found: Found) -> Found:
         """Return the candidate of the fewest features for each row, the smallest of these."""
@@ -138,9 +137,9 @@ class Search:
         """Return changes of some rows: of single features, else of pairs, of more, or into near boxes."""
         if not rows.size:
             return Found.joined([], self.n_columns)
-        singles, alone = self._singles(rows)
+        singles, alone = self._singles(rows, by_box=want_all)
         found, without = [singles], np.setdiff1d(rows, singles.rows)
-        paired = rows if want_all else without
+        paired = rows if want_all else without[: 0 if self.view.uses_one_box else None]  # one box: ways into boxes do
         found.append(self._pairs(paired, alone.of(np.searchsorted(rows, paired)), want_all=want_all))
         open_ = np.setdiff1d(without, found[-1].rows)
         if self.view.uses_evidence:
@@ -152,13 +151,13 @@ class Search:
 
     # single features
 
-    def _singles(self, rows: IntArray) -> tuple[Found, Alone]:
+    def _singles(self, rows: IntArray, *, by_box: bool) -> tuple[Found, Alone]:
         """Return changes of one feature, and what each feature gains alone."""
-        _, start = self.predict(rows, np.full((len(rows), self.n_columns), STAY))
+        _, start = self.predict(rows, np.full((len(rows), self.n_columns), STAY), by_box=by_box)
         probed, columns, options, expected = self._probes(rows, start)
         candidates = np.full((len(probed), self.n_columns), STAY)
         candidates[np.arange(len(probed)), columns] = options
-        reached, margins = self.predict(rows[probed], candidates)
+        reached, margins = self.predict(rows[probed], candidates, by_box=by_box)
         gains = margins - start[probed] + 1e-3 * expected[:, None]
         alone = Alone.none(start, self.n_columns)
         above = self.space.above[rows[probed], columns]
@@ -186,22 +185,25 @@ class Search:
             return places, effects.columns[which], effects.options[which], np.zeros(len(places))
         expected = effects.margins(self.space, rows, self.wanted[rows], start)
         expected[~movable] = NEVER
-        which = np.argsort(-expected, axis=1, kind="stable")[:, :n]
-        expected = np.take_along_axis(expected, which, axis=1)
-        places = np.repeat(np.arange(len(rows)), which.shape[1])
+        best = np.argsort(-expected, axis=1, kind="stable")[:, :n]
+        expected = np.take_along_axis(expected, best, axis=1)
+        places = np.repeat(np.arange(len(rows)), best.shape[1])
         kept = (expected > NEVER).ravel()
-        which = which.ravel()[kept]
-        parts = [(places[kept], effects.columns[which], effects.options[which], expected.ravel()[kept])]
+        which = best.ravel()[kept]
+        parts: list[tuple[NDArray[Any], ...]] = [
+            (places[kept], effects.columns[which], effects.options[which], expected.ravel()[kept])
+        ]
         for column in {one.bases[0] for one in self.options.relations if not one.is_exact}:  # dates
             near = np.arange(1, DAYS + 1)
             options = np.hstack(
-                [self.space.below[rows, column, None] - near, self.space.above[rows, column, None] + near - 1]
+                [self.space.below[rows, column][:, None] - near, self.space.above[rows, column][:, None] + near - 1]
             )
-            usable = self.movable[rows, column, None] & (options >= 0) & (options < self.options.sizes[column])
+            usable = self.movable[rows, column][:, None] & (options >= 0) & (options < self.options.sizes[column])
             places, which = np.nonzero(usable)
             parts.append((places, np.full(len(places), column), options[usable], np.zeros(len(places))))
         found = [np.concatenate(part) for part in zip(*parts, strict=True)]
-        return found[0], found[1], found[2], found[3]
+        places, columns, options, gains = found
+        return places, columns, options, gains
 
     def _own_options(self, rows: IntArray, columns: IntArray) -> IntArray:
         """Return the options that are the values of the samples already; -1 for none."""
@@ -268,21 +270,22 @@ class Search:
 
     def _pairs(self, rows: IntArray, alone: Alone, *, want_all: bool) -> Found:
         """Return changes of two features that gain most alone: each at its best, else nearer or beyond."""
-        n = min(MANY_PAIRED if want_all else PAIRED, self.n_columns)
+        many = want_all or self.plausible  # of few rows; what gains most may well lead away from the data
+        n = min(MANY_PAIRED if many else PAIRED, self.n_columns)
         if n < 2 or not rows.size:
             return Found.joined([], self.n_columns)
         one, other = np.array(list(combinations(range(n), 2))).T
         leading = np.argsort(-alone.gains, axis=1, kind="stable")[:, :n]
         together = np.take_along_axis(alone.gains, leading, axis=1)
         expected = (alone.start[:, None] + together[:, one] + together[:, other]).reshape(len(rows), -1)
-        chosen = np.argsort(-expected, axis=1, kind="stable")[:, : len(one) if want_all else PAIRS]
+        chosen = np.argsort(-expected, axis=1, kind="stable")[:, : len(one) if many else PAIRS]
         pair, index = chosen // alone.n_classes, chosen % alone.n_classes
         each = np.arange(len(rows))[:, None]
         columns = leading[each, one[pair], index], leading[each, other[pair], index]
         options = [alone.best[each, column, index] for column in columns]
         found = self._of_two(rows, columns, [both[:, :, :1] for both in options])
-        if want_all:
-            coarse = effects_of(self.view, self.options).table(self.n_columns)
+        if many:
+            coarse = effects_of(self.view, self.options).table(self.n_columns, 24 if self.plausible else 10)
             columns = columns[0][:, :MANY_WIDE], columns[1][:, :MANY_WIDE]
             every = [
                 np.where(self.movable[rows[:, None], column][:, :, None], coarse[column], STAY) for column in columns
@@ -294,7 +297,7 @@ class Search:
                 self._around(rows[at], column, both[at, :WIDE]) for column, both in zip(columns, options, strict=True)
             ]
             found = Found.joined([found, self._of_two(rows[at], columns, wide)], self.n_columns)
-        return self._reduced(self._some(found, MANY_PAIRED if want_all else REDUCED))
+        return self._reduced(self._some(found, MANY_PAIRED if many else min(max(REDUCED // self.n_columns, 1), 3)))
 
     def _around(self, rows: IntArray, columns: IntArray, best: IntArray) -> IntArray:
         """Return options of columns: the best in each direction, one half-way to the first, and the farthest."""
@@ -337,7 +340,10 @@ class Search:
         parts, each = [], np.arange(len(rows))
         for index in np.argsort(needed, axis=1, kind="stable")[:, :2].T:  # two classes
             ranks, best = np.argsort(order[each, :, index], axis=1), alone.best[each, :, index, 0]
-            parts += [Found(rows, np.where(ranks < n, best, STAY)) for n in numbers]
+            usable = (best != STAY).sum(axis=1)
+            for fewer, n in zip((1, *numbers), numbers, strict=False):
+                at = np.flatnonzero(usable > fewer)
+                parts.append(Found(rows[at], np.where(ranks[at] < n, best[at], STAY)))
         every = Found.joined(parts, self.n_columns)
         reached, _ = self.predict(*every)
         return self._reduced(self._some(Found(every.rows[reached], every.candidates[reached]), 1))
@@ -392,7 +398,8 @@ class Search:
         gains = gaps(x, lower, upper) * rates + (gaps(points, low, high) - gaps(x, low, high)) * rate
         columns = np.array([feature.column for feature in member.encoder.features])
         by_column = np.zeros((*gains.shape[:2], self.n_columns))
-        np.add.at(by_column, (slice(None), slice(None), columns), np.nan_to_num(gains))
+        for place, column in enumerate(columns.tolist()):
+            by_column[:, :, column] += np.nan_to_num(gains[:, :, place])
         by_column = np.where(self.movable[rows][:, None], by_column, 0.0)
         gained = np.cumsum(-np.sort(-np.maximum(by_column, 0.0), axis=2), axis=2)
         needed = np.where(against >= 0, 1.0, 0.0)[:, None] * (best - choices)
@@ -472,7 +479,7 @@ class Search:
 
 def n_probes(n_columns: int) -> int:
     """Return the number of changes of one feature that are tried for a sample."""
-    return int(np.clip(PROBED_VALUES // n_columns, FEWEST_PROBES, MOST_PROBES))
+    return min(max(PROBED_VALUES // n_columns, FEWEST_PROBES), MOST_PROBES)
 
 
 def class_scores(view: ModelView, proba: FloatArray) -> FloatArray:
@@ -502,7 +509,7 @@ class Alone(NamedTuple):
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return self.start.shape[1]
+        return int(self.start.shape[1])
 
     def of(self, places: IntArray) -> Alone:
         """Return the gains of some samples."""
@@ -516,9 +523,9 @@ class Effects(NamedTuple):
     options: IntArray
     scores: FloatArray
 
-    def table(self, n_columns: int) -> IntArray:
+    def table(self, n_columns: int, most: int) -> IntArray:
         """Return options of each column that were tried, fewer where there are many columns, (n_columns, n_options)."""
-        most = int(np.clip(120 // n_columns, 4, 24))  # pairs of all these are predicted, of some columns
+        most = max(min(6 * most // n_columns, most), 4)  # pairs of all these are predicted, of some columns
         found = np.full((n_columns, most), STAY)
         for column in np.unique(self.columns).tolist():
             own = self.options[self.columns == column]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sslart._utils.text import (
@@ -42,9 +43,14 @@ def similar_text(box: Box) -> str:
         f"{count_text(n)} labelled {printable(label)}"
         for label, n in sorted(box.label_counts.items(), key=lambda item: -item[1])
     ]
-    outside = [_distance_text(match) for match in box.outside]
+    outside = _first_texts(box.outside, 2, _distance_text)
     where = f"outside in {list_text(outside, 2)}" if outside else "inside"
     return f"box {box.node}{of}: {plural(box.support, 'sample')}, {list_text(counts, 3) or 'no label'}; {where}"
+
+
+def _first_texts(matches: tuple[FeatureMatch, ...], n: int, text_of: Callable[[FeatureMatch], str]) -> list[str]:
+    """Return the texts of the first matches; those of others are only counted, and empty."""
+    return [text_of(match) if place < n else "" for place, match in enumerate(matches)]
 
 
 def _distance_text(match: FeatureMatch) -> str:
@@ -302,7 +308,7 @@ def _similar_lines(explanation: Explanation) -> list[str]:
 
 
 def _opposing_line(explanation: Explanation, box: Box) -> str:
-    outside = [f"{printable(match.feature)} ({match.share:.0%})" for match in box.outside]
+    outside = _first_texts(box.outside, 3, lambda match: f"{printable(match.feature)} ({match.share:.0%})")
     where = f"; the sample is outside it in {list_text(outside, 3)}" if outside else "; the sample lies inside it"
     if explanation.abstained and explanation.low_confidence is None:
         which = "with a label"

@@ -203,11 +203,6 @@ class Published:
         """Return the model as a file of `sslart.save` has it."""
         return model_bytes(self.model)
 
-    def predict(self, rows: Sequence[Cells], abstain_below: float | None = None) -> list[dict[str, Any]]:
-        """Return for each row its class, the probabilities, whether the model abstained, and whether it is novel."""
-        self.check_has_label()
-        return self.plain(self.predict_table(self.reader.table(rows), abstain_below))
-
     def check_has_label(self) -> None:
         """Raise a NoLabelError where the model has learnt no label."""
         if not self.classes:
