@@ -17,7 +17,6 @@ from sslart._art.jackknife import left_out_fits
 from sslart._art.learning import LearningParams, LearnResult
 from sslart._art.network import Network
 from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
-from sslart._data.columns import NO_PLAN
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED, ClassTable, Labels, Presentations
 from sslart._data.samples import SampleReader, Table
@@ -164,10 +163,10 @@ def winner_of_row(model: FittedModel, X: Any) -> int | None:
     None where that takes more than a look: of other input, of models of several networks or without evidence, and where
     scores are so close that probabilities decide.
     """
-    reader, members = model.reader, model.members
+    reader, members, plan = model.reader, model.members, model.plan
     if type(X) is not np.ndarray or X.dtype != np.float64 or len(members) != 1 or reader is None:
         return None
-    if X.shape != (1, reader.n_features_in_) or reader.has_names or model.plan is not NO_PLAN:
+    if X.shape != (1, reader.n_features_in_) or reader.has_names or plan.dates or plan.left_out:
         return None
     member, classes = members[0], model.class_table
     scoring, encoder = member.mapping.scoring, member.mapping.network_of(member.network).encoder
