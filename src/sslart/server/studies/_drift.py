@@ -254,7 +254,7 @@ def _novel(published: Published, decided: Decided) -> dict[str, Any]:
 
 
 def _flagged(decided: Decided, flags: BoolArray) -> dict[str, Any]:
-    """Return how many rows are flagged, their share with its interval, and the last of them."""
+    """Return the number of flagged rows, their share with its interval, and the last of them."""
     found, rows = share(int(flags.sum()), len(decided.rows)), decided.rows[flags][::-1][:MAX_ROWS].tolist()
     ends = {"share": found.value, "low": found.low, "high": found.high}
     return {"n": found.count, "of": found.total, **ends, "rows": rows}
