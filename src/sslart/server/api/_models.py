@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal, NamedTuple
 
 from fastapi import APIRouter, Path, Query, Request
-from pydantic import BaseModel, Field, JsonValue, TypeAdapter
+from pydantic import BaseModel, Field, Json, JsonValue, WithJsonSchema
 from starlette.responses import Response
 
 from sslart._mapping.model_view import view_of
@@ -47,7 +47,7 @@ from sslart.server.api._endpoint import (
 from sslart.server.api._errors import ApiError
 from sslart.server.api._schemas import NAME, listing
 from sslart.server.models._hosted import HostedModel
-from sslart.server.models._settings import Learning, ModelSettings, Name
+from sslart.server.models._settings import ModelSettings
 from sslart.server.models._stored_rows import MAX_DIGITS, StoredRows
 from sslart.server.models._transactions import Key, NoSuchModelError, learnt_with
 from sslart.server.store._files import remove_unused
@@ -60,11 +60,8 @@ from sslart.server.studies._rules import rules_of
 ROWS_IN_REPORT = 2000
 NO_CHANGE = schemas.RefitRequest()
 Format = Literal["sslart", "onnx", "report", "rules_sql", "rules_python", "rules_csv", "labels_csv", "script", "card"]
-Estimator = Literal["AutoSSLART", "SSLART", "WESSLART", "FuzzyARTMAP"]
-Names = Annotated[list[Name], Field(max_length=1000)]
 JobNumber = Annotated[int, Path(ge=1, lt=2**63, description="the number of the record in the journal of the model")]
 
-_PARAMETERS = TypeAdapter(dict[str, JsonValue])
 _ENDED: Responses = {200: {"model": schemas.Job, "description": "The model is fitted."}}
 _TAKEN: Responses = {201: {"model": schemas.Accepted, "description": "The file of a model was taken."}}
 
@@ -74,9 +71,14 @@ job_router = APIRouter(tags=["jobs"])
 fitting = partial(endpoint, router, schema=schemas.Job, scope="learn", status=202, responses=_ENDED)
 
 
-def _setting(name: str, alias: str | None = None) -> Any:
-    """Return a parameter of the query that is a setting of the model."""
-    return Query(alias=alias, description=ModelSettings.model_fields[name].description)
+class FileQuery(ModelSettings):
+    """Query of a request that makes a model from a file: settings, the encoding of text, and how long to wait."""
+
+    parameters: Annotated[Json[dict[str, JsonValue]], WithJsonSchema({"type": "string"})] = Field(
+        default={}, description='of the estimator, as JSON, such as {"vigilance": 0.8}', max_length=50
+    )
+    encoding: Encoding = None
+    wait: Wait = 0
 
 
 @endpoint(learning, "POST /v1/models/{name}/learn", schemas.Accepted, scope="learn", errors=(409,))
@@ -154,47 +156,25 @@ async def create_model_from_file(
     actor: Actor,
     request: Request,
     name: ModelName,
-    label: Annotated[Name | None, _setting("label")] = None,
-    id_column: Annotated[Name | None, _setting("id", "id")] = None,
-    group: Annotated[Name | None, _setting("group")] = None,
-    ignore: Annotated[Names, _setting("ignore")] = [],  # noqa: B006
-    category: Annotated[Names, _setting("category")] = [],  # noqa: B006
-    use: Annotated[Names, _setting("use")] = [],  # noqa: B006
-    estimator: Annotated[Estimator, _setting("estimator")] = "AutoSSLART",
-    learn: Annotated[Learning, _setting("learn")] = Learning.familiar,
-    parameters: Annotated[
-        str, Query(max_length=10_000, description='of the estimator, as JSON, such as {"vigilance": 0.8}')
-    ] = "{}",
-    encoding: Encoding = None,
-    wait: Wait = 0,
+    query: Annotated[FileQuery, Query()],
 ) -> Any:
     """Create a model from a table, which it is fitted to, or from the file of a model.
 
     The answer is the job that fits it; with `wait`, when it has ended.
     """
-    settings = ModelSettings(
-        estimator=estimator,
-        parameters=_PARAMETERS.validate_json(parameters),
-        label=label,
-        id=id_column,
-        group=group,
-        ignore=ignore,
-        category=category,
-        use=use,
-        learn=learn,
-    )
+    settings = ModelSettings(**query.model_dump(exclude={"encoding", "wait"}))
     settings.new_estimator()
     registry = context.registry
     before = next((one for one in registry.models() if one.name == name), None)
     if before is not None:
         registry.check_empty(before)
-    async with _uploaded(context, request, encoding, settings.named_columns) as (upload, is_model, _):
+    async with _uploaded(context, request, query.encoding, settings.named_columns) as (upload, is_model, _):
         if before is not None:  # it has learnt nothing, such as after a table that could not be learnt
             await registry.delete(before, actor, only_empty=True)
         hosted = await registry.create(name, settings, actor)
         written = await registry.add_upload(hosted, upload, is_model, actor)
     sequence = written.answer["sequence"]
-    await applied(hosted, sequence, wait or (60 if is_model else 0))
+    await applied(hosted, sequence, query.wait or (60 if is_model else 0))
     if is_model:
         return answer({"model": name, "sequence": sequence, "rows": []}, 201)
     return _job_answer(context, hosted, sequence)

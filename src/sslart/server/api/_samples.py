@@ -9,67 +9,33 @@ from urllib.parse import quote
 
 import numpy as np
 from fastapi import APIRouter, Path, Query, Request
-from pydantic import BaseModel, Field, JsonValue, StrictInt, TypeAdapter
+from pydantic import BaseModel, Field, JsonValue, TypeAdapter
 from starlette.responses import Response
 
+from sslart._utils.intervals import Estimate
 from sslart.server.api._endpoint import BINARY, ContextOf, ModelOf, Study, StudyOf, endpoint, of_kind
 from sslart.server.api._errors import ApiError
-from sslart.server.api._schemas import NAME, Cell, Closed, Label, OfModel, listing
+from sslart.server.api._schemas import NAME, Label, OfModel, listing
 from sslart.server.models._published import as_json
-from sslart.server.models._settings import Name
+from sslart.server.models._settings import Cell, Closed, Name
 from sslart.server.store._labels import disagreements as disagreements_in
 from sslart.server.store._labels import properties as properties_in
 from sslart.server.studies._boxes import all_boxes, one_box
 from sslart.server.studies._questions import questions_of
 from sslart.server.studies._samples import Predictions
-from sslart.server.studies._search import Search, codes_of, disagreement, found_places
+from sslart.server.studies._search import MAX_NUMBERS, SearchRequest, codes_of, disagreement, found_places
 from sslart.server.studies._trust import quality as quality_of
 from sslart.server.studies._trust import random_order_of
 
 MAX_DISAGREEMENTS = 1000
 MAX_PROPERTY = 2**16  # bytes
-MAX_NUMBERS = 100_000
 
 router = APIRouter(tags=["samples"])
 labelling = APIRouter(tags=["label"])
 
-RowNumber = Annotated[StrictInt, Field(ge=0, lt=2**63)]
-Share = Annotated[float, Field(ge=0, le=1)]
 Quantity = Literal[
     "row", "position", "feature", "class", "probability", "novelty", "novel", "disagreement", "label", "box"
 ]
-
-
-class SearchRequest(Closed):
-    """Conditions on the samples to return; without conditions, all samples."""
-
-    rows: Annotated[list[RowNumber], Field(max_length=MAX_NUMBERS, fail_fast=True)] | None = Field(
-        default=None, description="of these numbers only"
-    )
-    box: Annotated[int, Field(ge=0, lt=2**31)] | None = Field(default=None, description="in this box only")
-    predicted: Annotated[list[Name], Field(max_length=1000)] | None = Field(
-        default=None, description="predicted as one of these classes"
-    )
-    label: Annotated[list[Name | None], Field(max_length=1000)] | None = Field(
-        default=None, description="labelled as one of these classes; null for samples without a label"
-    )
-    disagrees: bool | None = Field(default=None, description="whether the label is not the most probable class")
-    novel: bool | None = None
-    abstained: bool | None = None
-    probability: Annotated[list[Share], Field(min_length=2, max_length=2)] | None = Field(
-        default=None, description="the lowest and the highest"
-    )
-    cells: dict[Name, str | Annotated[list[Cell], Field(min_length=1, max_length=1000)]] = Field(
-        default={}, max_length=1000, description="by feature: [lowest, highest] of a number, part of a category"
-    )
-    text: Annotated[str, Field(max_length=1000)] = Field(default="", description="part of any category")
-    sort: Annotated[str, Field(max_length=1000)] = Field(
-        default="row", description="row, probability, novelty, disagreement, or a feature"
-    )
-    descending: bool = False
-    offset: Annotated[int, Field(ge=0, lt=2**31)] = 0
-    limit: Annotated[int, Field(ge=0, le=1000)] = 50
-    numbers: bool = Field(default=False, description=f"whether to return the numbers of all, {MAX_NUMBERS} at most")
 
 
 class FeatureOfSamples(BaseModel):
@@ -191,14 +157,6 @@ class QuestionList(OfModel):
     remaining: int = Field(description="how many samples have no label")
 
 
-class ShareWithInterval(BaseModel):
-    """A share with its 95 % interval."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-
-
 class LabelsOfClass(BaseModel):
     """A class and how many labels it has."""
 
@@ -213,8 +171,8 @@ class QualityAnswer(OfModel):
     labels: int
     classes: list[LabelsOfClass]
     how: str
-    accuracy: ShareWithInterval | None = Field(description="on left-out labels")
-    over_all: ShareWithInterval | None = Field(
+    accuracy: Estimate | None = Field(description="on left-out labels")
+    over_all: Estimate | None = Field(
         description="estimated for all samples: left-out labels, weighted by confidence, since questions are difficult"
     )
     why_not: str
@@ -360,10 +318,8 @@ def describe_box(
 @endpoint(router, "POST /v1/models/{name}/search", FoundSamples, long=True)
 def search(study: StudyOf, body: SearchRequest) -> dict[str, Any]:
     """Return a page of the samples that meet conditions, sorted, with their predictions."""
-    low_high = None if body.probability is None else (body.probability[0], body.probability[1])
-    conditions = body.model_dump(exclude={"offset", "limit", "numbers", "probability"})
     loaded, predictions = study.loaded, study.loaded.predictions(study.published)
-    places = found_places(loaded, predictions, study.labels(), Search(**conditions, probability=low_high))
+    places = found_places(loaded, predictions, study.labels(), body)
     some = places[body.offset : body.offset + body.limit]
     numbers = {"numbers": loaded.samples.rows[places[:MAX_NUMBERS]].tolist()} if body.numbers else {}
     return {"total": len(places), "rows": _shown(study, predictions, some.tolist()), **numbers}

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from sslart._tables.files import read_pieces
+from sslart._utils.intervals import Estimate
 from sslart._utils.parallel import stop_flag, stopped_by
 from sslart.server.api._endpoint import (
     FILE,
@@ -29,9 +30,8 @@ from sslart.server.api._endpoint import (
     endpoint,
     received,
 )
-from sslart.server.api._samples import RowNumber, ShareWithInterval
-from sslart.server.api._schemas import Cell, Cells, Closed, Drift, GivenLabel, Label, Number, OfModel, listing
-from sslart.server.models._settings import Name
+from sslart.server.api._schemas import Cells, Drift, GivenLabel, Label, OfModel, listing
+from sslart.server.models._settings import Cell, Closed, Name, Number, RowNumber
 from sslart.server.models._stored_rows import rows_in, within_limits
 from sslart.server.models._transactions import ConflictError, Key
 from sslart.server.store._journal import last_fit, n_rows_before
@@ -144,8 +144,8 @@ class ClassTrust(BaseModel):
     class_: Label = Field(alias="class")
     labels: float
     left_out: int | None = Field(None, description="labels that were left out to measure it; of many, some")
-    recall: ShareWithInterval | None = None
-    precision: ShareWithInterval | None = None
+    recall: Estimate | None = None
+    precision: Estimate | None = None
 
 
 class Confusion(BaseModel):
@@ -231,7 +231,7 @@ class GroupTrust(BaseModel):
 
     group: str
     n: int
-    accuracy: ShareWithInterval
+    accuracy: Estimate
     note: str | None
 
 
@@ -248,8 +248,8 @@ class Trust(OfModel):
     how: str
     labels: int
     counted: int = Field(description="labels, where those that are left out together count one")
-    accuracy: ShareWithInterval | None
-    balanced: ShareWithInterval | None
+    accuracy: Estimate | None
+    balanced: Estimate | None
     why_not: str | None
     classes: list[ClassTrust]
     confusion: Confusion | None
@@ -337,8 +337,8 @@ class TrialQuality(BaseModel):
     """Quality of one of the two models."""
 
     labels: int
-    accuracy: ShareWithInterval | None = Field(description="on the labels that are the same in both")
-    accuracy_of_all: ShareWithInterval | None
+    accuracy: Estimate | None = Field(description="on the labels that are the same in both")
+    accuracy_of_all: Estimate | None
     why_not: str | None
 
 
@@ -419,7 +419,9 @@ class WatchedClass(BaseModel):
     now: float | None
 
 
-class _Watched(OfModel):
+class Watch(OfModel):
+    """Rows compared with those before the last fit."""
+
     since: int = Field(description="the first row after the last fit")
     n_rows: int
     first: int | None
@@ -432,18 +434,6 @@ class _Watched(OfModel):
     classes: list[WatchedClass]
     drifts: list[Drift]
     text: str
-
-
-class Watch(_Watched):
-    """Rows compared with those before the last fit."""
-
-    rows: int = Field(description="how many")
-
-
-class WatchedTable(_Watched):
-    """The rows of a table compared with those before the last fit."""
-
-    rows: list[int] = Field(description="the first and the last number")
 
 
 router = APIRouter(tags=["studies"])
@@ -593,7 +583,7 @@ def watch(
 @endpoint(
     router,
     "POST /v1/models/{name}/watch/table",
-    WatchedTable,
+    Watch,
     scope="learn",
     errors=(409, 501, 507),
     openapi_extra=FILE,
@@ -628,8 +618,7 @@ async def watch_table(
     def work() -> dict[str, Any]:
         since = min(_first_after_fit(study), numbers[0])
         found = _watched(study, since, study.loaded.samples.places(numbers))
-        of_model = {"model": model.name, "sequence": study.published.sequence}
-        return {**of_model, **found, "rows": [numbers[0], numbers[-1]]}
+        return {"model": model.name, "sequence": study.published.sequence, **found}
 
     return answer(await context.long_threads.run(work))
 

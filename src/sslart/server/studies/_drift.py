@@ -174,7 +174,6 @@ def watch(
         text = f"{compared} {changed} {novel['text'][:1].upper()}{novel['text'][1:]}."
     return {
         "since": since,
-        "rows": len(now),
         "n_rows": len(now),
         "first": int(rows[0]) if len(rows) else None,
         "last": int(rows[-1]) if len(rows) else None,

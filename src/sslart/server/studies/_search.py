@@ -3,49 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from sslart._data.labels import UNLABELLED
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import list_text
 from sslart.rules._model_rules import ModelCondition
+from sslart.server.models._settings import Cell, Closed, Name, RowNumber
 from sslart.server.studies._boxes import central
 from sslart.server.studies._samples import LoadedSamples, Predictions
 
 SHOWN_NAMES = 20
+MAX_NUMBERS = 100_000  # of rows, in a request or its answer
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
-@dataclass(frozen=True)
-class Search:
-    """Conditions of a search; None and empty for no condition.
+class SearchRequest(Closed):
+    """Conditions on the samples to return; without conditions, all samples."""
 
-    Attributes
-    ----------
-    rows, box : of these numbers only, in this box only
-    predicted, label : classes as text; None in `label` stands for samples without one
-    disagrees, novel, abstained : whether the label is another class than the most probable one, and so on
-    probability : lowest and highest
-    cells : by feature, lowest and highest of a number, or a part of the text of a category
-    text : part of the text of any category
-    sort, descending : by what, and which end first
-    """
-
-    rows: Sequence[int] | None = None
-    box: int | None = None
-    predicted: Sequence[str] | None = None
-    label: Sequence[str | None] | None = None
-    disagrees: bool | None = None
+    rows: Annotated[list[RowNumber], Field(max_length=MAX_NUMBERS, fail_fast=True)] | None = Field(
+        default=None, description="of these numbers only"
+    )
+    box: Annotated[int, Field(ge=0, lt=2**31)] | None = Field(default=None, description="in this box only")
+    predicted: Annotated[list[Name], Field(max_length=1000)] | None = Field(
+        default=None, description="predicted as one of these classes"
+    )
+    label: Annotated[list[Name | None], Field(max_length=1000)] | None = Field(
+        default=None, description="labelled as one of these classes; null for samples without a label"
+    )
+    disagrees: bool | None = Field(default=None, description="whether the label is not the most probable class")
     novel: bool | None = None
     abstained: bool | None = None
-    probability: tuple[float, float] | None = None
-    cells: Mapping[str, Any] = field(default_factory=dict)
-    text: str = ""
-    sort: str = "row"
+    probability: Annotated[list[Share], Field(min_length=2, max_length=2)] | None = Field(
+        default=None, description="the lowest and the highest"
+    )
+    cells: dict[Name, str | Annotated[list[Cell], Field(min_length=1, max_length=1000)]] = Field(
+        default={}, max_length=1000, description="by feature: [lowest, highest] of a number, part of a category"
+    )
+    text: Annotated[str, Field(max_length=1000)] = Field(default="", description="part of any category")
+    sort: Annotated[str, Field(max_length=1000)] = Field(
+        default="row", description="row, probability, novelty, disagreement, or a feature"
+    )
     descending: bool = False
+    offset: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    limit: Annotated[int, Field(ge=0, le=1000)] = 50
+    numbers: bool = Field(default=False, description=f"whether to return the numbers of all, {MAX_NUMBERS} at most")
 
 
 def disagreement(predictions: Predictions, label_indices: Any) -> FloatArray:
@@ -60,7 +66,9 @@ def disagreement(predictions: Predictions, label_indices: Any) -> FloatArray:
     return np.asarray(np.where(label_indices == UNLABELLED, without, with_label), dtype=np.float32)
 
 
-def found_places(loaded: LoadedSamples, predictions: Predictions, labels: Sequence[Any], search: Search) -> IntArray:
+def found_places(
+    loaded: LoadedSamples, predictions: Predictions, labels: Sequence[Any], search: SearchRequest
+) -> IntArray:
     """Return where the samples are that meet all conditions, in order."""
     keep = np.ones(len(loaded), dtype=bool)
     if search.rows is not None:

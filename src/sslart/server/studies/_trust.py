@@ -322,18 +322,14 @@ def quality(loaded: LoadedSamples, published: Published, has_label: BoolArray, t
         "labels": round(sum(one.n_labels for one in summary.classes)),
         "classes": [{"class": one.label, "labels": one.n_labels} for one in summary.classes],
         "how": summary.how,
-        "accuracy": _ends(summary.accuracy),
-        "over_all": None if over_all is None else _ends(over_all.estimate),
+        "accuracy": None if summary.accuracy is None else ends(summary.accuracy),
+        "over_all": None if over_all is None else ends(over_all.estimate),
         "why_not": summary.why_not,
         "warnings": summary.warnings(),
         "target": target,
         "needed": needed,
         "needed_why_not": why_not,
     }
-
-
-def _ends(found: Estimate | None) -> dict[str, float | None] | None:
-    return None if found is None else {"value": found.value, "low": found.low, "high": found.high}
 
 
 def _needed(
