@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal, TypeVar, get_args
@@ -29,11 +28,9 @@ from sslart.server.api._metrics import Metrics
 from sslart.server.api._middleware import OPEN_PATHS, Access
 from sslart.server.api._schemas import NAME, Problem
 from sslart.server.models._hosted import HostedModel
-from sslart.server.models._published import Published
 from sslart.server.models._registry import Registry
-from sslart.server.models._stored_rows import FoundRow
 from sslart.server.models._transactions import Key
-from sslart.server.studies._samples import LoadedSamples
+from sslart.server.studies._study import Study
 
 JSON = "application/json"
 BINARY = "application/octet-stream"
@@ -109,37 +106,6 @@ class Context:
                 path.unlink()
 
 
-@dataclass
-class Study:
-    """A model that has learnt something, for endpoints that look into it."""
-
-    context: Context
-    model: HostedModel
-
-    @cached_property
-    def published(self) -> Published:
-        """The last published state of the model."""
-        found: Published = self.context.registry.published(self.model)
-        return found
-
-    @cached_property
-    def loaded(self) -> LoadedSamples:
-        """All rows of the model as samples."""
-        return self.context.registry.samples(self.model)
-
-    def labels(self) -> list[Any]:
-        """Return the label in force of each sample, None where it has none."""
-        return self.loaded.labels(self.context.reader, self.model.id)
-
-    def has_label(self) -> Any:
-        """Return for each sample whether it has a label."""
-        return self.loaded.has_label(self.context.reader, self.model.id)
-
-    def rows(self, which: Sequence[int]) -> list[FoundRow]:
-        """Return rows that the model was given, by their numbers."""
-        return self.context.registry.rows(self.model, which)
-
-
 # FastAPI runs dependencies that are not async in a thread, for each request
 async def _context_of(request: Request) -> Context:
     found: Context = request.app.state.context
@@ -162,7 +128,7 @@ async def _model_of(request: Request, name: ModelName) -> HostedModel:
 
 async def _study_of(request: Request, name: ModelName) -> Study:
     found: Context = request.app.state.context
-    return Study(found, found.registry.model(name))
+    return Study(found.registry, found.registry.model(name))
 
 
 IdempotencyKey = Annotated[

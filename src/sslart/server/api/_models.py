@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import cache, partial
 from math import isfinite
 from pathlib import Path as FilePath
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, Field, Json, JsonValue, WithJsonSchema
@@ -17,12 +17,8 @@ from starlette.responses import Response
 
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
-from sslart._utils.notes import collected_notes
-from sslart.export.onnx import to_onnx
-from sslart.reporting import report
 from sslart.server.api import _schemas as schemas
 from sslart.server.api._endpoint import (
-    BINARY,
     FILE,
     Actor,
     After,
@@ -35,7 +31,6 @@ from sslart.server.api._endpoint import (
     ModelOf,
     Most,
     Responses,
-    Study,
     StudyOf,
     Wait,
     answer,
@@ -48,18 +43,15 @@ from sslart.server.api._errors import ApiError
 from sslart.server.api._schemas import NAME, listing
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._settings import ModelSettings
-from sslart.server.models._stored_rows import MAX_DIGITS, StoredRows
+from sslart.server.models._stored_rows import MAX_DIGITS
 from sslart.server.models._transactions import Key, NoSuchModelError, learnt_with
 from sslart.server.store._files import remove_unused
 from sslart.server.store._journal import CANCELLED, DONE, FAILED, WAITING, JobRow, job, jobs
 from sslart.server.store._labels import history
 from sslart.server.studies._examples import ANSWER, EXAMPLES, LABEL, Example, described, example_frame
-from sslart.server.studies._exports import card_html, labels_csv, script_zip, training_history
-from sslart.server.studies._rules import rules_of
+from sslart.server.studies._exports import EXPORTS, Format
 
-ROWS_IN_REPORT = 2000
 NO_CHANGE = schemas.RefitRequest()
-Format = Literal["sslart", "onnx", "report", "rules_sql", "rules_python", "rules_csv", "labels_csv", "script", "card"]
 JobNumber = Annotated[int, Path(ge=1, lt=2**63, description="the number of the record in the journal of the model")]
 
 _ENDED: Responses = {200: {"model": schemas.Job, "description": "The model is fitted."}}
@@ -373,74 +365,7 @@ async def cancel_job(context: ContextOf, actor: Actor, model: ModelOf, sequence:
     return _described_job(model, _found_job(context, model, sequence))
 
 
-class _Exporter(NamedTuple):
-    """An export format: function of the content, media type, and file extension."""
-
-    content: Callable[[Study], bytes]
-    kind: str
-    ending: str
-
-
-def _as_onnx(study: Study) -> bytes:
-    study.published.check_has_label()
-    content: bytes = to_onnx(study.published.model).SerializeToString()
-    return content
-
-
-def _as_report(study: Study) -> bytes:
-    """Return a report on rows that the model was given."""
-    published = study.published
-    published.check_has_label()
-    samples, labels = _rows_learnt(study).samples_for(published, ROWS_IN_REPORT)
-    with tempfile.TemporaryDirectory() as folder:
-        path = FilePath(folder) / "report.html"
-        title = f"Report on the model {study.model.name}"
-        report(published.model, samples, labels, path, title=title, held_out=False)
-        return path.read_bytes()
-
-
-def _rows_learnt(study: Study) -> StoredRows:
-    settings, before = study.published.settings, study.published.sequence + 1
-    return study.context.registry.stored_rows(study.model, settings, before)
-
-
-def _rules(study: Study) -> Any:
-    return rules_of(study.context.registry, study.model, study.published)
-
-
-def _as_sql(study: Study) -> bytes:
-    with collected_notes() as notes:
-        text = _rules(study).to_sql()
-    return "".join([*(f"-- {note}\n" for note in notes), text, "\n"]).encode()
-
-
-def _labels(study: Study) -> bytes:
-    return labels_csv(study.context.registry.stored_rows(study.model, study.published.settings)).encode()
-
-
-def _script(study: Study) -> bytes:
-    lessons = training_history(study.context.reader, study.model.id, study.published)
-    return script_zip(study.model.name, study.published, lessons)
-
-
-def _card(study: Study) -> bytes:
-    return card_html(study.model.name, _rows_learnt(study), study.published, _rules(study)).encode()
-
-
-_ZIP = "application/zip"
-_HTML, _CSV, _TEXT = (f"text/{kind}; charset=utf-8" for kind in ("html", "csv", "plain"))
-_EXPORTERS: dict[Format, _Exporter] = {
-    "sslart": _Exporter(lambda study: study.published.content(), BINARY, ".sslart"),
-    "onnx": _Exporter(_as_onnx, BINARY, ".onnx"),
-    "report": _Exporter(_as_report, _HTML, ".html"),
-    "rules_sql": _Exporter(_as_sql, _TEXT, ".sql"),
-    "rules_python": _Exporter(lambda study: str(_rules(study).to_python()).encode(), _TEXT, ".py"),
-    "rules_csv": _Exporter(lambda study: str(_rules(study).to_csv()).encode(), _CSV, "_rules.csv"),
-    "labels_csv": _Exporter(_labels, _CSV, "_labels.csv"),
-    "script": _Exporter(_script, _ZIP, "_rebuild.zip"),
-    "card": _Exporter(_card, _HTML, "_card.html"),
-}
-_EXPORTED = of_kind("The file.", BINARY, "text/html", "text/plain", "text/csv", _ZIP)
+_EXPORTED = of_kind("The file.", *dict.fromkeys(kind.partition(";")[0] for _, kind, _ in EXPORTS.values()))
 
 
 @endpoint(router, "GET /v1/models/{name}/export", responses=_EXPORTED, errors=(501,), long=True)
@@ -449,9 +374,9 @@ def export(study: StudyOf, format: Annotated[Format, Query(description="of the f
 
     Or what it knows: its rules, its labels, a script that makes the same model again, or a model card.
     """
-    exporter = _EXPORTERS[format]
-    headers = {"content-disposition": f'attachment; filename="{study.model.name}{exporter.ending}"'}
-    return Response(exporter.content(study), 200, headers, exporter.kind)
+    content, kind, ending = EXPORTS[format]
+    headers = {"content-disposition": f'attachment; filename="{study.model.name}{ending}"'}
+    return Response(content(study), 200, headers, kind)
 
 
 class ExampleTable(BaseModel):

@@ -146,7 +146,7 @@ def rules(
 
     Of a model from a file they are for samples drawn at random within its boxes; `from_boxes` says so.
     """
-    found = rules_of(study.context.registry, study.model, study.published, max_rules, max_conditions)
+    found = rules_of(study, max_rules, max_conditions)
     return {"text": found.to_text(), **found.to_dict()}
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, JsonValue, TypeAdapter
 from starlette.responses import Response
 
 from sslart._utils.intervals import Estimate
-from sslart.server.api._endpoint import BINARY, ContextOf, ModelOf, Study, StudyOf, endpoint, of_kind
+from sslart.server.api._endpoint import BINARY, ContextOf, ModelOf, StudyOf, endpoint, of_kind
 from sslart.server.api._errors import ApiError
 from sslart.server.api._schemas import NAME, Label, OfModel, listing
 from sslart.server.models._published import as_json
@@ -22,8 +22,8 @@ from sslart.server.store._labels import disagreements as disagreements_in
 from sslart.server.store._labels import properties as properties_in
 from sslart.server.studies._boxes import all_boxes, one_box
 from sslart.server.studies._questions import questions_of
-from sslart.server.studies._samples import Predictions
 from sslart.server.studies._search import MAX_NUMBERS, SearchRequest, codes_of, disagreement, found_places
+from sslart.server.studies._study import Study
 from sslart.server.studies._trust import quality as quality_of
 from sslart.server.studies._trust import random_order_of
 
@@ -265,7 +265,7 @@ def sample_values(
 
 def _values(study: Study, quantity: Quantity, feature: str | None) -> Any:
     """Return one value for each sample."""
-    loaded, published = study.loaded, study.published
+    loaded = study.loaded
     match quantity:
         case "row":
             return loaded.samples.rows.astype("<i4")
@@ -282,14 +282,13 @@ def _values(study: Study, quantity: Quantity, feature: str | None) -> Any:
         case "novel":
             return loaded.is_novel.astype("u1")
         case "label":
-            return loaded.label_indices(study.labels(), published.classes)
+            return study.label_indices
         case "class":
-            return loaded.predictions(published).indices
+            return study.predictions.indices
         case "probability":
-            return loaded.predictions(published).probability
+            return study.predictions.probability
         case "disagreement":
-            predictions = loaded.predictions(published)
-            return disagreement(predictions, loaded.label_indices(study.labels(), published.classes))
+            return disagreement(study)
 
 
 @endpoint(router, "GET /v1/models/{name}/boxes", Boxes, long=True)
@@ -301,7 +300,7 @@ def boxes(study: StudyOf, x: FeatureName = None, y: FeatureName = None) -> dict[
     at = loaded.positions.astype(np.float64)
     if x is not None and y is not None:
         at = np.column_stack([codes_of(loaded, one)[0] for one in (x, y)])
-    return {"boxes": all_boxes(loaded, loaded.predictions(study.published), study.labels(), at)}
+    return {"boxes": all_boxes(study, at)}
 
 
 @endpoint(router, "GET /v1/models/{name}/boxes/{box}", BoxDescription, long=True)
@@ -309,24 +308,20 @@ def describe_box(
     study: StudyOf, box: Annotated[int, Path(ge=0, lt=2**31, description="the number of the box")]
 ) -> dict[str, Any]:
     """Return the contents of a box: its samples, labels, intervals, and distinctive features."""
-    loaded = study.loaded
-    if box >= loaded.member.n_nodes:
-        raise ValueError(f"There is no box {box}: there are {loaded.member.n_nodes}, from 0 on.")
-    return one_box(loaded, loaded.predictions(study.published), study.labels(), box)
+    return one_box(study, box)
 
 
 @endpoint(router, "POST /v1/models/{name}/search", FoundSamples, long=True)
 def search(study: StudyOf, body: SearchRequest) -> dict[str, Any]:
     """Return a page of the samples that meet conditions, sorted, with their predictions."""
-    loaded, predictions = study.loaded, study.loaded.predictions(study.published)
-    places = found_places(loaded, predictions, study.labels(), body)
+    places = found_places(study, body)
     some = places[body.offset : body.offset + body.limit]
-    numbers = {"numbers": loaded.samples.rows[places[:MAX_NUMBERS]].tolist()} if body.numbers else {}
-    return {"total": len(places), "rows": _shown(study, predictions, some.tolist()), **numbers}
+    numbers = {"numbers": study.loaded.samples.rows[places[:MAX_NUMBERS]].tolist()} if body.numbers else {}
+    return {"total": len(places), "rows": _shown(study, some.tolist()), **numbers}
 
 
-def _shown(study: Study, predictions: Predictions, places: list[int]) -> list[dict[str, Any]]:
-    loaded, shown = study.loaded, []
+def _shown(study: Study, places: list[int]) -> list[dict[str, Any]]:
+    loaded, predictions, shown = study.loaded, study.predictions, []
     for place, found in zip(places, study.rows(loaded.samples.rows[places].tolist()), strict=True):
         best, index = int(predictions.best[place]), int(predictions.indices[place])
         shown.append(
@@ -352,15 +347,14 @@ def questions(
     skip: Annotated[list[int], Query(max_length=1000, description="rows that nobody could label")] = [],  # noqa: B006
 ) -> dict[str, Any]:
     """Return the samples whose labels would help most, with context that helps to answer."""
-    has_label = study.has_label()
-    found = questions_of(study.loaded, study.published, has_label).next(study.published, has_label, n, skip)
+    found = questions_of(study).next(study, n, skip)
     cells = {row.row: row.cells for row in study.rows(sorted({row for one in found for row in one["rows"]}))}
     return {
         "questions": [
             {**one, "cells": cells[one["row"]], "samples": [{"row": row, "cells": cells[row]} for row in one["rows"]]}
             for one in found
         ],
-        "remaining": int((~has_label).sum()),
+        "remaining": int((~study.has_label).sum()),
     }
 
 
@@ -373,16 +367,15 @@ def quality(
     ] = True,
 ) -> dict[str, Any]:
     """Return the quality of a model on left-out labels, and the number of labels needed for an accuracy."""
-    loaded, published, has_label = study.loaded, study.published, study.has_label()
-    found = quality_of(loaded, published, has_label, target if needed else None)
-    share = round(questions_of(loaded, published, has_label).share_labelled(), 4) if needed else None
-    return {"rows": len(loaded), **found, "share_in_labelled_boxes": share}
+    found = quality_of(study, target if needed else None)
+    share = round(questions_of(study).share_labelled(), 4) if needed else None
+    return {"rows": len(study.loaded), **found, "share_in_labelled_boxes": share}
 
 
 @endpoint(labelling, "GET /v1/models/{name}/quality/random_order", RandomOrderAnswer, long=True)
 def random_order(study: StudyOf) -> dict[str, Any]:
     """Return the number of randomly chosen labels that would reach the quality of the model, by simulation."""
-    return random_order_of(study.loaded, study.published, study.has_label())
+    return random_order_of(study)
 
 
 @endpoint(labelling, "GET /v1/models/{name}/disagreements", Disagreements)

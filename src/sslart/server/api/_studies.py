@@ -22,7 +22,6 @@ from sslart.server.api._endpoint import (
     Encoding,
     IdempotencyKey,
     ModelOf,
-    Study,
     StudyOf,
     Wait,
     answer,
@@ -41,6 +40,7 @@ from sslart.server.studies._columns import columns_of
 from sslart.server.studies._drift import watch as watch_of
 from sslart.server.studies._rules import dependence as dependence_of
 from sslart.server.studies._search import condition_of, covered, suggested
+from sslart.server.studies._study import Study
 from sslart.server.studies._trust import NOT_FOUND, UNKNOWN, group_quality, kept_samples, places_of
 from sslart.server.studies._trust import trust as trust_of
 from sslart.server.studies._what_if_labels import trial as trial_of
@@ -457,8 +457,7 @@ def trust(
     view, left_out = published.view, published.view.left_out
     places = np.full(0 if left_out is None else len(left_out.truth), NOT_FOUND)
     if left_out is not None and len(loaded):
-        labels = loaded.label_indices(study.labels(), published.classes)
-        places = places_of(left_out, view, loaded.samples.table, labels.astype(np.int64))
+        places = places_of(left_out, view, loaded.samples.table, study.label_indices.astype(np.int64))
     found = trust_of(view, places, loaded.samples.rows)
     groups = None
     if group is not None and left_out is not None and found["accuracy"] is not None:
@@ -495,7 +494,7 @@ def similar(study: StudyOf, body: SimilarRequest) -> dict[str, Any]:
     sample, loaded = study.published.reader.table([body.row]), study.loaded
     rows = loaded.samples.rows
     labelled = [
-        place for place, one in enumerate(study.labels()) if one is not None and int(rows[place]) != body.leave_out
+        place for place, one in enumerate(study.labels) if one is not None and int(rows[place]) != body.leave_out
     ]
     cases = similar_to(loaded, sample, np.array(labelled, dtype=np.int64), body.n)
     shown = [
@@ -511,7 +510,7 @@ def cover(study: StudyOf, body: CoverRequest) -> dict[str, Any]:
     loaded = study.loaded
     if not len(loaded):
         return {"n_rows": 0, "labels": {}, "labelled": [], "suggested": [], "rows": []}
-    labels, rows = study.labels(), loaded.samples.rows
+    labels, rows = study.labels, loaded.samples.rows
     met = covered(loaded, [condition_of(one.model_dump()) for one in body.conditions])
     for other in body.others:
         met &= ~covered(loaded, [condition_of(one.model_dump()) for one in other])
@@ -530,24 +529,22 @@ def cover(study: StudyOf, body: CoverRequest) -> dict[str, Any]:
 
 
 @endpoint(router, "POST /v1/models/{name}/trial", Trial)
-async def trial(study: StudyOf, body: TrialRequest, wait: Wait = 0) -> Any:
+async def trial(context: ContextOf, study: StudyOf, body: TrialRequest, wait: Wait = 0) -> Any:
     """Fit a copy of a model with other labels, and return the changes; the copy is discarded.
 
     `wait` lets it take longer than other requests, as many seconds as are given.
     """
-    context, model, registry, flag = study.context, study.model, study.context.registry, stop_flag()
+    registry, model, flag = study.registry, study.model, stop_flag()
     registry.check_has_its_rows(model)
-    published = study.published
+    sequence = study.published.sequence
 
     def work() -> dict[str, Any]:
         labels = registry.classes(model, [one.label for one in body.labels])
-        rows = registry.rows(model, [one.row for one in body.labels])
+        rows = study.rows([one.row for one in body.labels])
         changed = {row.row: label for row, label in zip(rows, labels, strict=True) if label != row.label}
-        stored = registry.stored_rows(model, published.settings)
-        is_fitted = published.sequence == model.accepted == last_fit(context.reader, model.id, published.sequence)
         with stopped_by(flag):
-            found = trial_of(stored, published, study.loaded, changed, is_fitted=is_fitted, together=body.together)
-        return {"model": model.name, "sequence": published.sequence, **found}
+            found = trial_of(study, changed, together=body.together)
+        return {"model": model.name, "sequence": sequence, **found}
 
     try:
         async with asyncio.timeout(max(wait, registry.limits.timeout)):
@@ -557,13 +554,9 @@ async def trial(study: StudyOf, body: TrialRequest, wait: Wait = 0) -> Any:
         raise
 
 
-def _watched(study: Study, since: int, now: Any) -> dict[str, Any]:
-    return watch_of(study.context.reader, study.model.id, study.published, study.loaded, since, now)
-
-
 def _first_after_fit(study: Study) -> int:
     """Return the number of the first row that came after the last fit."""
-    reader, number = study.context.reader, study.model.id
+    reader, number = study.reader, study.model.id
     return n_rows_before(reader, number, last_fit(reader, number, study.published.sequence, by_labels=False))
 
 
@@ -577,7 +570,7 @@ def watch(
     """Compare the rows since the last fit with those before it: features, novel rows, abstentions and classes."""
     n_rows, since = len(study.loaded), _first_after_fit(study)
     places = np.flatnonzero(study.loaded.samples.rows >= since)
-    return _watched(study, since, places if last is None else np.arange(max(n_rows - last, 0), n_rows))
+    return watch_of(study, since, places if last is None else np.arange(max(n_rows - last, 0), n_rows))
 
 
 @endpoint(
@@ -613,11 +606,11 @@ async def watch_table(
         written = await registry.decide(model, rows[start : start + ROWS_AT_ONCE], None, None, actor, key)
         numbers += written.answer["rows"]
         await applied(model, written.answer["sequence"], SECONDS_TO_LEARN)
-    study = Study(context, model)  # of the model that has learnt them
+    study = Study(registry, model)  # of the model that has learnt them
 
     def work() -> dict[str, Any]:
         since = min(_first_after_fit(study), numbers[0])
-        found = _watched(study, since, study.loaded.samples.places(numbers))
+        found = watch_of(study, since, study.loaded.samples.places(numbers))
         return {"model": model.name, "sequence": study.published.sequence, **found}
 
     return answer(await context.long_threads.run(work))

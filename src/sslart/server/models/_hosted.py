@@ -107,10 +107,10 @@ class HostedModel:
             if sequence > self.applied:
                 self.settings = settings
 
-    @property
-    def is_restoring(self) -> bool:
-        """True while the state of the model is still being restored after a start."""
-        return self.state == STARTING and self.published is None and self._accepted_before > 1
+    def check_restored(self) -> None:
+        """Raise a StoreError while the state of the model is still being restored after a start."""
+        if self.state == STARTING and self.published is None and self._accepted_before > 1:
+            raise StoreError(f"The model {self.name!r} is being restored: send this request again in a moment.")
 
     @property
     def backlog(self) -> int:

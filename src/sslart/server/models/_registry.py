@@ -17,7 +17,7 @@ from sslart.server._logging import leave_warnings, take_warnings
 from sslart.server.models import _transactions as transactions
 from sslart.server.models._events import Events
 from sslart.server.models._hosted import HostedModel
-from sslart.server.models._published import as_class, first_samples
+from sslart.server.models._published import Published, as_class, first_samples
 from sslart.server.models._replica import ReadRows
 from sslart.server.models._settings import Learning, Limits, ModelSettings, check_name
 from sslart.server.models._stored_rows import FoundRow, RowFinder, StoredRows, store_file
@@ -164,7 +164,7 @@ class Registry:
         """Raise an error where a model learns no more, is not there yet, or cannot keep up."""
         if hosted.problem is not None:
             raise NotWritableError(hosted.problem)
-        self._check_restored(hosted)
+        hosted.check_restored()
         if hosted.backlog >= self.limits.max_backlog:
             raise BacklogError(seconds=5)
 
@@ -175,11 +175,6 @@ class Registry:
                 f"The model {hosted.name!r} came from a file, and the rows that it had learnt before are not here: a "
                 "fit would forget them. Let it learn more rows, or make a new model from a table with all rows."
             )
-
-    @staticmethod
-    def _check_restored(hosted: HostedModel) -> None:
-        if hosted.is_restoring:
-            raise StoreError(f"The model {hosted.name!r} is being restored: send this request again in a moment.")
 
     @to_the_end
     async def create(self, name: str, settings: ModelSettings, actor: str) -> HostedModel:
@@ -242,19 +237,7 @@ class Registry:
         ids: Sequence[str] | None,
         actor: str,
         key: Key | None,
-    ) -> Written:
-        """Keep rows to be learnt, after checking them."""
-        return await self._take_rows(hosted, rows, labels, ids, actor, key, None)
-
-    async def _take_rows(
-        self,
-        hosted: HostedModel,
-        rows: Sequence[dict[str, Any]],
-        labels: Sequence[Any] | None,
-        ids: Sequence[str] | None,
-        actor: str,
-        key: Key | None,
-        policy: Learning | None,
+        policy: Learning | None = None,
     ) -> Written:
         """Keep rows to be learnt; with a policy, predict them, and learn those that it takes or that have a label.
 
@@ -338,16 +321,16 @@ class Registry:
     ) -> Written:
         """Predict rows, and keep them with their predictions, so that they can be labelled later."""
         policy = learning or hosted.settings.learn
-        written = await self._take_rows(hosted, rows, None, ids, actor, key, policy)
+        written = await self.learn(hosted, rows, None, ids, actor, key, policy)
         if not written.is_again:
             for row, decision in zip(written.answer["rows"], written.answer["decisions"], strict=True):
                 self.events.publish("decision", hosted.name, {"row": row, **decision}, keep=False)
         return written
 
-    def published(self, hosted: HostedModel) -> Any:
+    def published(self, hosted: HostedModel) -> Published:
         """Return the last published state of a model, or raise an error if it has learnt nothing."""
         if hosted.published is None:
-            self._check_restored(hosted)
+            hosted.check_restored()
             raise ConflictError(f"The model {hosted.name!r} has learnt nothing yet: send a table, or rows to learn.")
         return hosted.published
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from sslart._data.joining import joined_tables
@@ -17,7 +18,7 @@ from sslart.estimators._fitted import take_day_first
 from sslart.persistence import model_from_bytes
 from sslart.server.models._published import Cells, RowReader, as_class, first_samples
 from sslart.server.models._settings import ModelSettings, with_settings
-from sslart.server.models._stored_rows import TOGETHER, Progress, StoredRows, one_answer
+from sslart.server.models._stored_rows import TOGETHER, Progress, StoredRows, by_halves, one_answer
 from sslart.server.store._files import parts
 from sslart.server.store._journal import CREATE, FIT, IMPORT, LABEL, LEARN, SET, Record
 
@@ -163,7 +164,10 @@ class Replica:
         while records:
             some = records[: self._n_together(records)]
             answer = some[0].sequence if _is_one_answer(some[0]) else None
-            self._learn_or_reject(RowBatch.joined([self._batch(record, read(record)) for record in some]), answer)
+            batch = RowBatch.joined([self._batch(record, read(record)) for record in some])
+            for rows, n_learnt in by_halves(partial(self._learn, answer=answer), batch) if len(batch) else ():
+                self.n_learnt += n_learnt or 0
+                self.n_rejected += len(rows) if n_learnt is None else 0
             records = records[len(some) :]
 
     def _n_together(self, records: Sequence[Record]) -> int:
@@ -198,23 +202,8 @@ class Replica:
             table = read.table if len(places) == n else read.table[places]
         return RowBatch([rows[place] for place in places], [labels[place] for place in places], table)
 
-    def _learn_or_reject(self, batch: RowBatch, answer: int | None) -> None:
-        """Learn rows together; where one of them is bad, halves of them, until it alone is left out."""
-        if not len(batch):
-            return
-        try:
-            self._learn(batch, answer)
-        except (ValueError, TypeError):
-            if len(batch) == 1:
-                self.n_rejected += 1
-                return
-            half = len(batch) // 2
-            self._learn_or_reject(batch[:half], answer)
-            self._learn_or_reject(batch[half:], answer)
-            return
-        self.n_learnt += len(batch)
-
-    def _learn(self, batch: RowBatch, answer: int | None) -> None:
+    def _learn(self, batch: RowBatch, answer: int | None) -> int:
+        """Learn rows in one call, and return how many they are."""
         if self.model is None:
             samples, model = first_samples(batch.cells, self.settings), self.settings.new_estimator()
             classes = None
@@ -223,6 +212,7 @@ class Replica:
         labels = [as_class(label, classes) for label in batch.labels]
         self._teach(model, samples, labels, **self._groups(batch.cells, answer))
         self.model = model
+        return len(batch)
 
     def _samples(self, batch: RowBatch) -> Any:
         """Return rows as the model learns them: a table, or an array of numbers without names."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from sslart._mapping.model_view import view_of
 from sslart._tables import arrow, pandas
@@ -46,6 +46,8 @@ TOGETHER = "labels given together"  # likewise for that of groups
 MAX_DIGITS = 20
 
 Progress = Callable[[str, float], None]
+Some = TypeVar("Some", bound=Any)  # a sequence that can be sliced
+Result = TypeVar("Result")
 
 
 def store_file(
@@ -149,6 +151,19 @@ def _cell(value: Any) -> Any:
         return None
     value = value.item() if hasattr(value, "item") else value
     return value if isinstance(value, str | bool | int | float) else str(value)
+
+
+def by_halves(work: Callable[[Some], Result], some: Some) -> Iterator[tuple[Some, Result | None]]:
+    """Yield a sequence with the result of some work on it; where a part of it is bad, halves of it, and None for it."""
+    try:
+        yield some, work(some)
+    except (ValueError, TypeError):
+        half = len(some) // 2
+        if not half:
+            yield some, None
+            return
+        yield from by_halves(work, some[:half])
+        yield from by_halves(work, some[half:])
 
 
 def alone(row: int) -> str:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from sslart.server.models._settings import ModelSettings
 from sslart.server.models._stored_rows import FoundRow
 from sslart.server.store import _journal as journal
+from sslart.server.store._database import insert
 from sslart.server.store._files import complete_upload, is_from_file, n_rows_of
 from sslart.server.store._journal import Record, audit, packed
 from sslart.server.store._labels import add_label, given_label, keep_row
@@ -75,6 +76,15 @@ def _append(connection: Any, model: int, kind: str, actor: str, payload: bytes, 
     return record
 
 
+def _noted(
+    connection: Any, model: int, name: str, kind: str, actor: str, content: Any, detail: dict[str, Any] | None = None
+) -> Written:
+    """Append a record without rows, and note it in the audit log."""
+    record = _append(connection, model, kind, actor, packed(content))
+    audit(connection, actor, kind, name, {"sequence": record.sequence} if detail is None else detail)
+    return Written({"model": name, "sequence": record.sequence}, (record,))
+
+
 def _keep_settings(connection: Any, model: int, settings: ModelSettings) -> dict[str, Any]:
     described = settings.model_dump(mode="json")
     connection.execute("UPDATE models SET settings = ? WHERE id = ?", (json.dumps(described), model))
@@ -87,9 +97,7 @@ def create(connection: Any, name: str, settings: ModelSettings, actor: str) -> t
     model = journal.create_model(connection, name, described)
     if model is None:
         raise ConflictError(f"There is a model named {name!r}: give another name, or delete it first.")
-    record = _append(connection, model, journal.CREATE, actor, packed({"settings": described}))
-    audit(connection, actor, "create", name, described)
-    return model, Written({"model": name, "sequence": record.sequence}, (record,))
+    return model, _noted(connection, model, name, journal.CREATE, actor, {"settings": described}, described)
 
 
 def learn(
@@ -114,7 +122,7 @@ def learn(
         journal.add_ids(connection, model, list(ids or ()), record.first_row)
         for place, label in enumerate(content.get("labels", ())):
             if label is not None:
-                add_label(connection, model, record.first_row + place, label, None, actor, record.sequence)
+                add_label(connection, record, record.first_row + place, label)
         numbers = list(range(record.first_row, record.first_row + n_rows))
         answer: dict[str, Any] = {"sequence": record.sequence, "rows": numbers}
         if "decisions" in content:
@@ -145,8 +153,7 @@ def label(
     record = _append(connection, model, journal.LABEL, actor, packed({"labels": entries, "together": together}))
     for one in entries:
         if one["action"] != "same":
-            known = one["row"], one["label"], one["previous"], actor, record.sequence
-            add_label(connection, model, *known, together=together)
+            add_label(connection, record, one["row"], one["label"], one["previous"], together=together)
     for found, _ in given:
         keep_row(connection, model, found.row, found.cells)
     rows = [one["row"] for one in entries]
@@ -168,10 +175,9 @@ def add_table(
 
 def add_model_file(connection: Any, model: int, name: str, upload: int, actor: str) -> Written:
     """Replace a model by an uploaded model file."""
-    record = _append(connection, model, journal.IMPORT, actor, packed({"upload": upload}))
-    complete_upload(connection, upload, record)
-    audit(connection, actor, "import", name, {"sequence": record.sequence})
-    return Written({"model": name, "sequence": record.sequence}, (record,))
+    written = _noted(connection, model, name, journal.IMPORT, actor, {"upload": upload})
+    complete_upload(connection, upload, *written.records)
+    return written
 
 
 def refit(
@@ -187,10 +193,9 @@ def refit(
     """Let a model be fitted to all rows it was given, with the labels in force; `by_labels`: because of new ones."""
     described = _keep_settings(connection, model, settings)
     content = {"settings": described, "keep_rows": keep_rows, "by_labels": by_labels}
-    record = _append(connection, model, journal.FIT, actor, packed(content))
-    journal.add_job(connection, model, record.sequence)
-    audit(connection, actor, "fit", name, {"sequence": record.sequence})
-    return Written({"model": name, "sequence": record.sequence}, (record,))
+    written = _noted(connection, model, name, journal.FIT, actor, content)
+    journal.add_job(connection, model, written.answer["sequence"])
+    return written
 
 
 def leads_to_fit(connection: Any, model: int, n_rows: int, written: Written) -> bool:
@@ -219,10 +224,8 @@ def set_parameters(
     connection: Any, model: int, name: str, settings: ModelSettings, parameters: dict[str, Any], actor: str
 ) -> Written:
     """Change parameters of a model that need no fit; `settings` have them already."""
-    record = _append(connection, model, journal.SET, actor, packed({"parameters": parameters}))
     _keep_settings(connection, model, settings)
-    audit(connection, actor, "set", name, parameters)
-    return Written({"model": name, "sequence": record.sequence}, (record,))
+    return _noted(connection, model, name, journal.SET, actor, {"parameters": parameters}, parameters)
 
 
 def is_empty(connection: Any, model: int) -> bool:
@@ -248,7 +251,7 @@ def delete(connection: Any, model: int, name: str, actor: str, *, only_empty: bo
     connection.execute("DELETE FROM models WHERE id = ?", (model,))
     if not connection.changes():
         raise NoSuchModelError("The model was deleted before.")
-    connection.execute("INSERT INTO deleted (model) VALUES (?)", (model,))
+    insert(connection, "deleted", model=model)
     audit(connection, actor, "delete", name, {})
 
 

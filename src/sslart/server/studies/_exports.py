@@ -1,18 +1,21 @@
-"""Exports of a model: its card, its labels as CSV, and a script that rebuilds it to the bit."""
+"""Exports of a model: its file, a report, its rules, its labels, its card, and a script that rebuilds it to the bit."""
 
 from __future__ import annotations
 
 import io
 import json
 import platform
+import tempfile
 import zipfile
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
+from pathlib import Path
 from pprint import pformat
 from string import Template
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,10 +25,11 @@ from sslart._tables import arrow, pandas
 from sslart._utils.notes import collected_notes
 from sslart._utils.text import csv_text, plural, printable
 from sslart.estimators._fitted import shallow_copy
+from sslart.export.onnx import to_onnx
 from sslart.persistence import model_bytes
+from sslart.reporting import report
 from sslart.reporting._page import environment
 from sslart.rules._model_rules import conditions_text, covers_text, label_text, right_text
-from sslart.rules._rule_sets import ModelRuleSet
 from sslart.server.models._published import Published
 from sslart.server.models._replica import Replica, RowBatch, fitted_to
 from sslart.server.models._settings import ModelSettings
@@ -35,8 +39,12 @@ from sslart.server.store._files import digest_of, is_from_file
 from sslart.server.store._journal import IMPORT, LAST, Record, compacted_through, last_fit, records
 from sslart.server.store._labels import history
 from sslart.server.studies._columns import columns_of
+from sslart.server.studies._rules import rules_of
+from sslart.server.studies._study import Study
 from sslart.server.studies._trust import trust
 
+Format = Literal["sslart", "onnx", "report", "rules_sql", "rules_python", "rules_csv", "labels_csv", "script", "card"]
+ROWS_IN_REPORT = 2000
 FROM_THE_TABLE = "the table"
 MAX_COLUMNS = 200
 MAX_IMPORTANT = 12
@@ -111,13 +119,13 @@ The dates of $names came as text with the day before the month. The model of thi
 since it gets dates and no text; in all else it is the same.""")
 
 
-def labels_csv(stored: StoredRows) -> str:
+def labels_csv(study: Study) -> bytes:
     """Return all labelled rows as CSV: row number, actor and time of the label, and cells.
 
     The column of the labels has the name that it has in the table, so that the file can be learnt from.
     """
-    given = {one["row"]: one for one in history(stored.connection, stored.model, None, 0, LAST)}
-    frames = []
+    stored, frames = study.stored_rows(), []
+    given = {one["row"]: one for one in history(study.reader, study.model.id, None, 0, LAST)}
     for rows, frame in stored.labelled():
         places = frame[stored.label].notna().to_numpy().nonzero()[0].tolist()
         numbers = [rows[place] for place in places]
@@ -134,23 +142,28 @@ def labels_csv(stored: StoredRows) -> str:
                 name += " of the row"
             some.insert(place, name, pandas().Series(values, dtype=object, index=some.index))
         frames.append(some)
-    return csv_text(pandas().concat(frames, ignore_index=True), index=False)
+    return csv_text(pandas().concat(frames, ignore_index=True), index=False).encode()
 
 
-def card_html(name: str, stored: StoredRows, published: Published, rules: ModelRuleSet) -> str:
+def rows_learnt(study: Study) -> StoredRows:
+    """Return the rows that the published model was given, without later ones."""
+    return study.stored_rows(study.published.sequence + 1)
+
+
+def card_html(study: Study) -> bytes:
     """Return the card of a model that has a label as one HTML page without scripts, which loads nothing."""
-    published.check_has_label()
+    stored, published, rules = rows_learnt(study), study.published, rules_of(study)
     view = published.view
     n_left_out = 0 if view.left_out is None else len(view.left_out.truth)
     nowhere = np.full(n_left_out, -1)
     columns, in_force = columns_of(stored, published), stored.given_labels()
-    last = {one["row"]: one["actor"] for one in history(stored.connection, stored.model, None, 0, LAST)}
+    last = {one["row"]: one["actor"] for one in history(study.reader, study.model.id, None, 0, LAST)}
     important = published.model.feature_importances().to_dict()["features"] if view.uses_evidence else []
     page: str = (
         environment()
         .get_template("card.html.jinja")
         .render(
-            name=name,
+            name=study.model.name,
             made=datetime.now(UTC).date().isoformat(),
             versions=f"sslart {version('sslart')}, Python {platform.python_version()}",
             estimator=view.name,
@@ -183,7 +196,7 @@ def card_html(name: str, stored: StoredRows, published: Published, rules: ModelR
             digest=published.digest,
         )
     )
-    return page
+    return page.encode()
 
 
 class TrainingStep(NamedTuple):
@@ -228,8 +241,9 @@ class _Recorder(Replica):
             self.steps.append(TrainingStep("set_params", parameters=params))
 
 
-def training_history(connection: Any, model: int, published: Published) -> TrainingHistory:
+def training_history(study: Study) -> TrainingHistory:
     """Return the training history; raise a ConflictError if it does not rebuild the model to the bit."""
+    connection, model, published = study.reader, study.model.id, study.published
     if is_from_file(connection, model):
         raise ConflictError(
             "The model came from a file, and the rows that it had learnt before are not here: no script can rebuild it "
@@ -268,9 +282,9 @@ def training_history(connection: Any, model: int, published: Published) -> Train
     return TrainingHistory(first.estimator, first.new_estimator().get_params(), recorder.steps, day_first)
 
 
-def script_zip(name: str, published: Published, training: TrainingHistory) -> bytes:
+def script_zip(study: Study) -> bytes:
     """Return a zip file with the data that a model has learnt, and a script that makes it again."""
-    packed = io.BytesIO()
+    training, packed = training_history(study), io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
         steps = []
         for number, step in enumerate(training.steps):
@@ -278,7 +292,7 @@ def script_zip(name: str, published: Published, training: TrainingHistory) -> by
             steps.append(described)
             if content is not None:
                 file.writestr(zipfile.ZipInfo(described["file"], EARLIEST), content)
-        text = _script(name, published, training, steps)
+        text = _script(study.model.name, study.published, training, steps)
         file.writestr(zipfile.ZipInfo("rebuild.py", EARLIEST), text, zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 
@@ -328,3 +342,43 @@ def _digest(published: Published) -> str:
     model = shallow_copy(published.model)
     model.__sslart_with_plan__(replace(plan, day_first=()))
     return digest_of(model_bytes(model))
+
+
+def _onnx(study: Study) -> bytes:
+    study.published.check_has_label()
+    content: bytes = to_onnx(study.published.model).SerializeToString()
+    return content
+
+
+def _report(study: Study) -> bytes:
+    """Return a report on rows that the model was given."""
+    published = study.published
+    published.check_has_label()
+    samples, labels = rows_learnt(study).samples_for(published, ROWS_IN_REPORT)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        title = f"Report on the model {study.model.name}"
+        report(published.model, samples, labels, path, title=title, held_out=False)
+        return path.read_bytes()
+
+
+def _sql(study: Study) -> bytes:
+    with collected_notes() as notes:
+        text = rules_of(study).to_sql()
+    return "".join([*(f"-- {note}\n" for note in notes), text, "\n"]).encode()
+
+
+_BINARY, _ZIP = "application/octet-stream", "application/zip"
+_HTML, _CSV, _TEXT = (f"text/{kind}; charset=utf-8" for kind in ("html", "csv", "plain"))
+# by format: the content, its media type, and the end of the name of the file
+EXPORTS: dict[Format, tuple[Callable[[Study], bytes], str, str]] = {
+    "sslart": (lambda study: study.published.content(), _BINARY, ".sslart"),
+    "onnx": (_onnx, _BINARY, ".onnx"),
+    "report": (_report, _HTML, ".html"),
+    "rules_sql": (_sql, _TEXT, ".sql"),
+    "rules_python": (lambda study: rules_of(study).to_python().encode(), _TEXT, ".py"),
+    "rules_csv": (lambda study: rules_of(study).to_csv().encode(), _CSV, "_rules.csv"),
+    "labels_csv": (labels_csv, _CSV, "_labels.csv"),
+    "script": (script_zip, _ZIP, "_rebuild.zip"),
+    "card": (card_html, _HTML, "_card.html"),
+}

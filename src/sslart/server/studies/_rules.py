@@ -16,11 +16,9 @@ from sslart._utils.text import DateName, Day, list_text
 from sslart.explain._contributions import contributions_in
 from sslart.plotting._importances import means_by_value
 from sslart.rules._model_extraction import rules_for_table
-from sslart.server.models._hosted import HostedModel
-from sslart.server.models._published import Published
-from sslart.server.models._registry import Registry
 from sslart.server.store._files import is_from_file
 from sslart.server.studies._samples import spread
+from sslart.server.studies._study import Study
 
 if TYPE_CHECKING:
     from sslart.rules import ModelRuleSet
@@ -32,25 +30,19 @@ MAX_CATEGORIES = 50
 SHOWN_NAMES = 20
 
 
-def rules_of(
-    hub: Registry,
-    hosted: HostedModel,
-    published: Published,
-    max_rules: int | None = None,
-    max_conditions: int | None = None,
-) -> ModelRuleSet:
+def rules_of(study: Study, max_rules: int | None = None, max_conditions: int | None = None) -> ModelRuleSet:
     """Return few, short rules that agree with the predictions for the rows of a model, and count these rows.
 
     Of more than `MAX_ROWS` rows, so many are looked at: those with a label, and others drawn at random. Where the rows
     that a model has learnt are not here, since it came from a file, the rules are for samples drawn at random within
     its boxes.
     """
+    published, loaded = study.published, study.loaded
     published.check_has_label()
-    loaded, reader = hub.samples(hosted), hub.store.reader()
-    if not len(loaded) or is_from_file(reader, hosted.id):
+    if not len(loaded) or is_from_file(study.reader, study.model.id):
         found: ModelRuleSet = published.model.rules(max_rules=max_rules, max_conditions=max_conditions)
         return found
-    codes = loaded.label_indices(loaded.labels(reader, hosted.id), published.classes).astype(np.int64)
+    codes = study.label_indices.astype(np.int64)
     places = np.arange(len(codes))
     if len(codes) > MAX_ROWS:  # the same ones each time
         random, has_label = np.random.default_rng(0), codes != UNLABELLED

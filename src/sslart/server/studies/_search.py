@@ -15,7 +15,8 @@ from sslart._utils.text import list_text
 from sslart.rules._model_rules import ModelCondition
 from sslart.server.models._settings import Cell, Closed, Name, RowNumber
 from sslart.server.studies._boxes import central
-from sslart.server.studies._samples import LoadedSamples, Predictions
+from sslart.server.studies._samples import LoadedSamples
+from sslart.server.studies._study import Study
 
 SHOWN_NAMES = 20
 MAX_NUMBERS = 100_000  # of rows, in a request or its answer
@@ -54,22 +55,21 @@ class SearchRequest(Closed):
     numbers: bool = Field(default=False, description=f"whether to return the numbers of all, {MAX_NUMBERS} at most")
 
 
-def disagreement(predictions: Predictions, label_indices: Any) -> FloatArray:
+def disagreement(study: Study) -> FloatArray:
     """Return the doubt in each prediction, from 0 to 1.
 
     Where there is a label of another class than the most probable one, it is the probability of that class; where there
     is none, by how little the most probable class is above the second.
     """
-    without = 1.0 - predictions.margin
-    differs = label_indices != predictions.best
+    predictions, indices = study.predictions, study.label_indices
+    differs = indices != predictions.best
     with_label = np.where(differs, predictions.probability, 1.0 - predictions.probability)
-    return np.asarray(np.where(label_indices == UNLABELLED, without, with_label), dtype=np.float32)
+    return np.asarray(np.where(indices == UNLABELLED, 1.0 - predictions.margin, with_label), dtype=np.float32)
 
 
-def found_places(
-    loaded: LoadedSamples, predictions: Predictions, labels: Sequence[Any], search: SearchRequest
-) -> IntArray:
+def found_places(study: Study, search: SearchRequest) -> IntArray:
     """Return where the samples are that meet all conditions, in order."""
+    loaded, predictions, indices = study.loaded, study.predictions, study.label_indices
     keep = np.ones(len(loaded), dtype=bool)
     if search.rows is not None:
         keep = np.zeros(len(loaded), dtype=bool)
@@ -84,8 +84,7 @@ def found_places(
         keep &= np.isin(predictions.best, [names.index(one) for one in search.predicted if one in names])
     if search.label is not None:
         wanted = set(search.label)
-        keep &= np.array([(None if one is None else str(one)) in wanted for one in labels], dtype=bool)
-    indices = loaded.label_indices(list(labels), predictions.classes)
+        keep &= np.array([(None if one is None else str(one)) in wanted for one in study.labels], dtype=bool)
     if search.disagrees is not None:
         keep &= ((indices != UNLABELLED) & (indices != predictions.best)) == search.disagrees
     if search.novel is not None:
@@ -100,7 +99,7 @@ def found_places(
     if search.text:
         keep &= _has_text(loaded, search.text)
     places = np.flatnonzero(keep)
-    keys = _keys(loaded, predictions, indices, search.sort)
+    keys = _keys(study, search.sort)
     if keys is not None:
         order = np.argsort(-keys[places] if search.descending else keys[places], kind="stable")
         return np.asarray(places[order])
@@ -151,17 +150,17 @@ def _has_text(loaded: LoadedSamples, text: str) -> BoolArray:
     return found
 
 
-def _keys(loaded: LoadedSamples, predictions: Predictions, indices: Any, sort: str) -> FloatArray | None:
+def _keys(study: Study, sort: str) -> FloatArray | None:
     match sort:
         case "row":
             return None
         case "probability":
-            return predictions.probability.astype(np.float64)
+            return study.predictions.probability.astype(np.float64)
         case "novelty":
-            return loaded.novelty.astype(np.float64)
+            return study.loaded.novelty.astype(np.float64)
         case "disagreement":
-            return disagreement(predictions, indices)
-    values = codes_of(loaded, sort)[0]
+            return disagreement(study)
+    values = codes_of(study.loaded, sort)[0]
     return np.where(np.isnan(values), np.inf, values)
 
 

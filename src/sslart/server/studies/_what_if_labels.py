@@ -18,7 +18,9 @@ from sslart._utils.text import plural
 from sslart.server.models._published import Published
 from sslart.server.models._replica import fitted_to
 from sslart.server.models._stored_rows import StoredRows
+from sslart.server.store._journal import last_fit
 from sslart.server.studies._samples import LoadedSamples, read_rows, spread
+from sslart.server.studies._study import Study
 from sslart.server.studies._trust import NOT_FOUND, ends, keys_of, matched
 
 MAX_SAMPLES = 20_000  # whose predictions are compared
@@ -31,20 +33,14 @@ def fitted(rows: StoredRows, changed: Mapping[int, Any], *, together: bool = Fal
         return fitted_to(rows.table_to_fit(changed=changed, together=together), rows.settings)
 
 
-def trial(
-    stored: StoredRows,
-    published: Published,
-    loaded: LoadedSamples,
-    changed: Mapping[int, Any],
-    *,
-    is_fitted: bool,
-    together: bool = False,
-) -> dict[str, Any]:
+def trial(study: Study, changed: Mapping[int, Any], *, together: bool = False) -> dict[str, Any]:
     """Return the result of a fit with changed labels by row, next to that of one without the change.
 
     Where the published model is not as it was fitted, a copy is fitted without the change, so that nothing but the
     change makes a difference. `together`: the changed labels are one answer about similar rows.
     """
+    stored, published, reader = study.stored_rows(), study.published, study.reader
+    is_fitted = published.sequence == study.model.accepted == last_fit(reader, study.model.id, published.sequence)
     after = Published(fitted(stored, changed, together=together), published.sequence, stored.settings)
     before = published if is_fitted else Published(fitted(stored, {}), published.sequence, stored.settings)
     old, new = before.view.left_out, after.view.left_out
@@ -52,7 +48,7 @@ def trial(
     if old is not None and new is not None:  # the places of the labels that both have, in the same order
         places = matched(keys_of(old, before.view), keys_of(new, after.view))
         both = places[places != NOT_FOUND], np.flatnonzero(places != NOT_FOUND)
-    moved = _moved(stored, before, after, loaded)
+    moved = _moved(stored, before, after, study.loaded)
     quality = [_quality(view, None if both is None else both[place]) for place, view in enumerate((before, after))]
     compared = None if both is None else _compared(old, new, both)
     return {
