@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
 from pprint import pformat
 from string import Template
@@ -53,67 +54,7 @@ REFIT = "Fit the model anew, and export it then."
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # of a file in a zip: the same model makes the same zip
 LABELS, GROUPS = "labels", "groups"
 WIDTH = 110
-SCRIPT = Template('''"""Rebuild the model $name from the data beside this script, and check that it is the same.
-
-Run it in an environment with sslart and pandas:  python rebuild.py
-It writes model.sslart, which sslart.load reads. The model was made with $versions;
-with other versions or on another kind of processor it may differ in the last bits, which the script tells.$remark
-"""
-
-import hashlib
-import json
-import warnings
-from pathlib import Path
-
-import pandas as pd
-
-import sslart
-
-DIGEST = "$digest"
-PARAMETERS = $parameters
-STEPS = $steps
-FOLDER = Path(__file__).resolve().parent
-
-
-def column(values, kind):
-    """Return a column as it was learnt: Parquet readers choose types of their own."""
-    if kind in ("object", "category"):
-        values = pd.Series([None if pd.isna(one) else one for one in values.tolist()], dtype=object)
-    return values.astype(kind)
-
-
-def read(step):
-    """Return the samples, labels and groups of a step."""
-    table = pd.read_parquet(FOLDER / step["file"])
-    places = {f"c{place}": one["kind"] for place, one in enumerate(step["columns"])}
-    samples = pd.DataFrame({place: column(table[place], kind) for place, kind in places.items()})
-    samples.columns = [one["name"] for one in step["columns"]]
-    labels = [None if pd.isna(one) else one for one in table["$labels"].tolist()]
-    groups = {"groups": [json.loads(one) for one in table["$groups"]]} if "$groups" in table else {}
-    return samples, labels, groups
-
-
-def rebuild():
-    """Return the model."""
-    model = sslart.$estimator(**PARAMETERS)
-    for step in STEPS:
-        if step["call"] == "set_params":
-            model.set_params(**step["parameters"])
-        else:
-            samples, labels, groups = read(step)
-            getattr(model, step["call"])(samples, labels, **groups)
-    return model
-
-
-if __name__ == "__main__":
-    warnings.simplefilter("ignore")  # they were shown when the model was made
-    target = FOLDER / "model.sslart"
-    sslart.save(rebuild(), target)
-    found = hashlib.sha256(target.read_bytes()).hexdigest()
-    if found != DIGEST:
-        raise SystemExit(f"The model is another one: its SHA-256 is {found}, and {DIGEST} was expected.")
-    print(f"model.sslart is the same model in every bit: SHA-256 {found}")
-''')
+SCRIPT = Template(files("sslart.server.studies").joinpath("rebuild.py.template").read_text("utf-8"))
 REMARK = Template("""
 The dates of $names came as text with the day before the month. The model of this script does not know that,
 since it gets dates and no text; in all else it is the same.""")
