@@ -34,7 +34,7 @@ class BaseClient(Operations):
 
     @property
     def url(self) -> str:
-        """Where the service is."""
+        """The address of the service."""
         return self._connection.url
 
     def __repr__(self) -> str:

@@ -73,8 +73,8 @@ def create_app(
     add_handlers(app, ROUTERS)
     app.openapi = cache(lambda: described(app))  # type: ignore[method-assign]
     served = None if pages is None else pages(access)
-    names = (one.lower() for one in hosts)
-    return Middleware(app, access, metrics, registry.limits, names, log_all=log_all, pages=served)
+    names = frozenset(one.lower() for one in hosts)
+    return Middleware(app, access, metrics, registry.limits, names, log_all, served)
 
 
 def described(app: FastAPI) -> dict[str, Any]:

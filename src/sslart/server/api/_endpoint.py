@@ -28,7 +28,7 @@ from sslart.server.api._metrics import Metrics
 from sslart.server.api._middleware import OPEN_PATHS, Access
 from sslart.server.api._schemas import NAME, Problem
 from sslart.server.models._hosted import HostedModel
-from sslart.server.models._registry import Registry
+from sslart.server.models._registry import FEW_ROWS, Registry
 from sslart.server.models._transactions import Key
 from sslart.server.studies._study import Study
 
@@ -65,6 +65,10 @@ class Threads:
             return await loop.run_in_executor(self._pool, copy_context().run, work, *arguments)
         finally:
             self._n_waiting -= 1
+
+    async def run_for(self, n_rows: int, work: Callable[[], Result]) -> Result:
+        """Return the result of work on rows: of few at once, of many by a thread."""
+        return work() if n_rows <= FEW_ROWS else await self.run(work)
 
     def close(self) -> None:
         """Shut down the threads after their current work."""

@@ -22,7 +22,6 @@ from sslart.server.api._endpoint import BINARY, JSON, LARGE, ContextOf, ModelOf,
 from sslart.server.api._errors import ApiError
 from sslart.server.api._schemas import listing
 from sslart.server.models._published import Published
-from sslart.server.models._registry import FEW_ROWS
 from sslart.server.models._settings import Closed
 
 ALL = "input"  # the name of the tensor that has all features
@@ -308,10 +307,7 @@ async def infer(
         return asked, _samples_of(published, inputs, context.registry.limits.max_rows)
 
     asked, table = read() if len(body) <= LARGE else await context.threads.run(read)
-    if len(table) <= FEW_ROWS:
-        predicted = published.predict_table(table)
-    else:
-        predicted = await context.threads.run(published.predict_table, table)
+    predicted = await context.threads.run_for(len(table), lambda: published.predict_table(table))
     context.metrics.count(study.model.name, predicted.abstained, predicted.is_novel)
     return _answer(study.model.name, asked, _outputs_of(published, predicted))
 

@@ -22,7 +22,7 @@ from sslart.server.store._labels import disagreements as disagreements_in
 from sslart.server.store._labels import properties as properties_in
 from sslart.server.studies._boxes import all_boxes, one_box
 from sslart.server.studies._questions import questions_of
-from sslart.server.studies._search import MAX_NUMBERS, SearchRequest, codes_of, disagreement, found_places
+from sslart.server.studies._search import MAX_NUMBERS, QUANTITIES, SearchRequest, codes_of, found_places
 from sslart.server.studies._study import Study
 from sslart.server.studies._trust import quality as quality_of
 from sslart.server.studies._trust import random_order_of
@@ -254,41 +254,19 @@ def sample_values(
     A class or label is the index of one of the classes in the header x-sslart-classes, -1 for none; a category is its
     place among those of the feature. A position is two numbers from 0 to 1, computed from the boxes.
     """
+    if quantity != "feature":
+        values = QUANTITIES[quantity](study)
+    elif feature is None:
+        raise ValueError("Name the feature: ?name=FEATURE.")
+    else:
+        values = codes_of(study.loaded, feature)[0].astype("<f4")
     file = BytesIO()
-    np.save(file, np.ascontiguousarray(_values(study, quantity, feature)))
+    np.save(file, np.ascontiguousarray(values))
     headers = {
         "x-sslart-sequence": str(study.published.sequence),
         "x-sslart-classes": quote(json.dumps(study.published.classes)),
     }
     return Response(file.getvalue(), 200, headers, BINARY)
-
-
-def _values(study: Study, quantity: Quantity, feature: str | None) -> Any:
-    """Return one value for each sample."""
-    loaded = study.loaded
-    match quantity:
-        case "row":
-            return loaded.samples.rows.astype("<i4")
-        case "position":
-            return loaded.positions
-        case "feature":
-            if feature is None:
-                raise ValueError("Name the feature: ?name=FEATURE.")
-            return codes_of(loaded, feature)[0].astype("<f4")
-        case "box":
-            return loaded.boxes.astype("<i4")
-        case "novelty":
-            return loaded.novelty
-        case "novel":
-            return loaded.is_novel.astype("u1")
-        case "label":
-            return study.label_indices
-        case "class":
-            return study.predictions.indices
-        case "probability":
-            return study.predictions.probability
-        case "disagreement":
-            return disagreement(study)
 
 
 @endpoint(router, "GET /v1/models/{name}/boxes", Boxes, long=True)

@@ -131,7 +131,7 @@ class CounterfactualRequest(Closed):
 
 
 class Problem(BaseModel):
-    """Why a request was not carried out."""
+    """An error: a request that was not carried out."""
 
     error: str = Field(description="the cause and the cure, in words")
 
@@ -158,11 +158,9 @@ class Decision(Closed):
     explanation: Explanation | None = None
 
 
-class Decisions(Closed):
+class Decisions(Closed, OfModel):
     """Predictions, with the last journal record that the model had learnt."""
 
-    model: str
-    sequence: int
     predictions: list[Decision]
 
 
@@ -266,11 +264,9 @@ class Job(Closed):
 Jobs = listing("Jobs", "Jobs, the newest first.", jobs=list[Job])
 
 
-class Snapshot(Closed):
+class Snapshot(Closed, OfModel):
     """The state of a model: the same digest means the same model in every bit."""
 
-    model: str
-    sequence: int
     digest: str
 
 

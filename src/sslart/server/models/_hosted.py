@@ -13,14 +13,15 @@ from itertools import takewhile
 from typing import Any
 
 from sslart._utils.parallel import StoppedError, stop_flag, stopped_by
-from sslart.persistence import model_bytes, model_from_bytes
+from sslart.persistence import model_bytes
 from sslart.server.models._events import Events
 from sslart.server.models._published import Published
-from sslart.server.models._replica import Fitted, FittedRows, ReadRows, Replica, fit, imported_model
+from sslart.server.models._replica import Fitted, FittedRows, ReadRows, Replica, fit, imported_model, restored
 from sslart.server.models._settings import Limits, ModelSettings
+from sslart.server.models._transactions import Target
 from sslart.server.store import Store
 from sslart.server.store._database import DamagedError, NotWritableError, StoreError, sqlite
-from sslart.server.store._files import read_snapshot, remove_snapshot, snapshots, write_snapshot
+from sslart.server.store._files import remove_snapshot, snapshots, write_snapshot
 from sslart.server.store._journal import (
     CANCELLED,
     DONE,
@@ -70,6 +71,10 @@ class HostedModel:
         self._stopping, self._stop_fit, self._snapshot_wanted = False, stop_flag(), list[Future[Published | None]]()
         self._n_unsaved, self._saved_at, self._saved, self._has_ended = 0, time.monotonic(), 0, False
         self._thread = threading.Thread(target=self._run, name=f"learn {self.name}", daemon=True)
+
+    def target(self, actor: str) -> Target:
+        """Return the model as the target of a request."""
+        return Target(self.id, self.name, actor)
 
     def start(self) -> None:
         """Begin to follow the journal."""
@@ -175,10 +180,9 @@ class HostedModel:
             try:
                 if snapshot.sequence > self._accepted_before:
                     raise DamagedError(f"A snapshot is of record {snapshot.sequence}, which there is not.")
-                content = read_snapshot(connection, snapshot)
-                model = model_from_bytes(content, f"the snapshot after record {snapshot.sequence}")
+                found = restored(connection, snapshot)
                 self._remove_snapshots(damaged)
-                return Replica(ModelSettings.model_validate(snapshot.settings), model, snapshot.sequence)
+                return found
             except DamagedError as error:
                 logger.error(str(error), extra={"model": self.name})
                 damaged.append(snapshot.id)

@@ -200,7 +200,7 @@ class Registry:
     @to_the_end
     async def delete(self, hosted: HostedModel, actor: str, *, only_empty: bool = False) -> None:
         """Delete a model; with `only_empty`, raise a ConflictError where there is something to lose."""
-        work = partial(transactions.delete, **_of(hosted), actor=actor, only_empty=only_empty)
+        work = partial(transactions.delete, to=hosted.target(actor), only_empty=only_empty)
         await asyncio.wrap_future(self.store.submit(work))
         with self._lock:
             self._models.pop(hosted.name, None)
@@ -220,10 +220,15 @@ class Registry:
         self, hosted: HostedModel, upload: int, is_model: bool, actor: str, key: Key | None = None
     ) -> Written:
         """Let a model learn an uploaded table with all other rows, or replace it by an uploaded model file."""
-        work: Work = partial(transactions.add_model_file, **_of(hosted), upload=upload, actor=actor)
+        work: Work = partial(transactions.add_model_file, to=hosted.target(actor), upload=upload)
         if not is_model:
-            to_fit: dict[str, Any] = {"settings": hosted.settings, "keep_rows": self.limits.keep_rows}
-            work = partial(transactions.add_table, **_of(hosted), upload=upload, actor=actor, **to_fit)
+            work = partial(
+                transactions.add_table,
+                to=hosted.target(actor),
+                upload=upload,
+                settings=hosted.settings,
+                keep_rows=self.limits.keep_rows,
+            )
         written = await self.write(hosted, work, key)
         if written.is_again:
             self.store.submit_own(lambda connection: remove_unused(connection, upload))
@@ -256,7 +261,7 @@ class Registry:
             content: dict[str, Any] = {"rows": plain} if classes is None else {"rows": plain, "labels": classes}
             if published is None:
                 first_samples(plain, hosted.settings)
-                return transactions.learn(hosted.id, actor, content, ids, lambda _: None)
+                return transactions.learn(hosted.target(actor), content, ids)
             if policy is not None:
                 published.check_has_label()
             table = published.reader.table(plain)
@@ -267,7 +272,7 @@ class Registry:
                 content["learn"] = [label is not None or policy.takes(is_novel=one["novel"]) for one, label in pairs]
                 content["decisions"] = decisions
             read = ReadRows(content, table, published.reader.columns)
-            return transactions.learn(hosted.id, actor, content, ids, partial(hosted.hand_on, read))
+            return transactions.learn(hosted.target(actor), content, ids, partial(hosted.hand_on, read))
 
         return await self.write(hosted, await soon(prepared, len(rows)), key)
 
@@ -352,7 +357,7 @@ class Registry:
         rows = await asyncio.to_thread(self.rows, hosted, [which for which, _ in given])
         self._check_groups(hosted, [one.cells for one in rows], labels)
         pairs = list(zip(rows, labels, strict=True))
-        work = partial(transactions.label, model=hosted.id, actor=actor, given=pairs, together=together)
+        work = partial(transactions.label, to=hosted.target(actor), given=pairs, together=together)
         written = await self.write(hosted, work, key)
         if not written.is_again:
             told = {"sequence": written.answer["sequence"], "rows": written.answer["rows"][:MAX_ROWS_TOLD], "by": actor}
@@ -393,8 +398,8 @@ class Registry:
         self.check_has_its_rows(hosted)
         settings = ModelSettings.model_validate({**hosted.settings.model_dump(mode="json"), **changes})
         settings.new_estimator()
-        to_fit: dict[str, Any] = {"settings": settings, "keep_rows": self.limits.keep_rows, "by_labels": by_labels}
-        work = partial(transactions.refit, **_of(hosted), actor=actor, **to_fit)
+        to, keep_rows = hosted.target(actor), self.limits.keep_rows
+        work = partial(transactions.refit, to=to, settings=settings, keep_rows=keep_rows, by_labels=by_labels)
         written = await self.write(hosted, work, key)
         hosted.adopt(settings, written.answer["sequence"])
         return written
@@ -412,8 +417,8 @@ class Registry:
         settings.new_estimator()
         if hosted.published is not None:
             hosted.published.check_parameters(parameters)
-        changed: dict[str, Any] = {"settings": settings, "parameters": parameters}
-        work = partial(transactions.set_parameters, **_of(hosted), actor=actor, **changed)
+        to = hosted.target(actor)
+        work = partial(transactions.set_parameters, to=to, settings=settings, parameters=parameters)
         written = await self.write(hosted, work)
         hosted.adopt(settings, written.answer["sequence"])
         return written
@@ -428,7 +433,7 @@ class Registry:
     @to_the_end
     async def cancel(self, hosted: HostedModel, sequence: int, actor: str) -> bool:
         """Cancel a fit, and return whether it had not ended."""
-        work = partial(transactions.cancel, **_of(hosted), sequence=sequence, actor=actor)
+        work = partial(transactions.cancel, to=hosted.target(actor), sequence=sequence)
         is_cancelled = await asyncio.wrap_future(self.store.submit(work))
         if is_cancelled:
             hosted.cancel_fit(sequence)
@@ -438,7 +443,3 @@ class Registry:
         """Add an entry to the audit log."""
         work = partial(audit, actor=actor, action=action, model=model, detail=detail)
         await asyncio.wrap_future(self.store.submit_own(work))
-
-
-def _of(hosted: HostedModel) -> dict[str, Any]:
-    return {"model": hosted.id, "name": hosted.name}

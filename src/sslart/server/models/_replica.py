@@ -19,7 +19,7 @@ from sslart.persistence import model_from_bytes
 from sslart.server.models._published import Cells, RowReader, as_class, first_samples
 from sslart.server.models._settings import ModelSettings, with_settings
 from sslart.server.models._stored_rows import TOGETHER, Progress, StoredRows, by_halves, one_answer
-from sslart.server.store._files import parts
+from sslart.server.store._files import Snapshot, parts, read_snapshot
 from sslart.server.store._journal import CREATE, FIT, IMPORT, LABEL, LEARN, SET, Record
 
 GROUPED = (LEARN, LABEL)  # records of these kinds are learnt together
@@ -48,13 +48,11 @@ def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
     and those of uploaded tables are learnt, whether the others are still there or not. `progress` gets the name of each
     step, and the share of it that is done.
     """
-    content = record.content()
-    settings = ModelSettings.model_validate(content["settings"])
-    before = record.model, record.sequence, record.first_row
+    stored = StoredRows.before(connection, record)
     with collected_notes() as notes:
-        table = StoredRows(connection, *before, content["keep_rows"], settings).table_to_fit(progress)
+        table = stored.table_to_fit(progress)
         progress("learning", 0.0)
-        model = fitted_to(table, settings)
+        model = fitted_to(table, stored.settings)
     progress("measuring", 0.0)
     accuracy = summarise(view_of(model)).accuracy if table.label_counts else None
     outcome = {
@@ -64,7 +62,7 @@ def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
         "accuracy": None if accuracy is None else dict(vars(accuracy)),
         "columns": [one._asdict() for one in table.columns if one.name != TOGETHER],
         "notes": [with_settings(one) for one in notes],
-        "by_labels": content["by_labels"],
+        "by_labels": record.content()["by_labels"],
     }
     is_all = len(table.labels) == record.first_row
     return Fitted(model, outcome, FittedRows(record.sequence, table.samples, table.labels) if is_all else None)
@@ -84,6 +82,12 @@ def imported_model(connection: Any, record: Record) -> Any:
     """Return the model of the file that a record of kind import names."""
     content = b"".join(part.content for part in parts(connection, record.content()["upload"]))
     return model_from_bytes(content, "the model file")
+
+
+def restored(connection: Any, snapshot: Snapshot) -> Replica:
+    """Return the model of a snapshot, or raise a DamagedError."""
+    model = model_from_bytes(read_snapshot(connection, snapshot), f"the snapshot after record {snapshot.sequence}")
+    return Replica(ModelSettings.model_validate(snapshot.settings), model, snapshot.sequence)
 
 
 class ReadRows(NamedTuple):

@@ -34,7 +34,7 @@ from sslart.server.store._files import (
     upload_with_row,
     uploads,
 )
-from sslart.server.store._journal import LAST, LEARN, learn_records, record_with_row, row_with_id
+from sslart.server.store._journal import LAST, LEARN, Record, learn_records, record_with_row, row_with_id
 from sslart.server.store._labels import given_label, given_labels, given_together, kept_row, kept_rows
 
 MODEL_FILE = b"\x89SSLART\n"
@@ -189,6 +189,13 @@ class StoredRows(NamedTuple):
     n_rows: int  # the number of the first row after them
     keep_rows: int
     settings: ModelSettings
+
+    @classmethod
+    def before(cls, connection: Any, fit: Record) -> StoredRows:
+        """Return the rows that a record of kind fit lets a model learn."""
+        content = fit.content()
+        settings = ModelSettings.model_validate(content["settings"])
+        return cls(connection, fit.model, fit.sequence, fit.first_row, content["keep_rows"], settings)
 
     @property
     def label(self) -> str:

@@ -240,7 +240,7 @@ class Store:
 
     @property
     def why_not_writable(self) -> str | None:
-        """Why nothing can be written; None where it can."""
+        """The reason why nothing can be written; None where it can."""
         return self._why_not if self._writer is None else self._writer.why_not
 
     @property

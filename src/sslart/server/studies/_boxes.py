@@ -88,12 +88,11 @@ def all_boxes(study: Study, at: FloatArray) -> list[dict[str, Any]]:
 
     `at`, of shape (n_samples, 2), is where each sample is drawn; NaN where a value is missing.
     """
-    order, starts = study.loaded.rows_by_box
-    sizes = np.diff(starts)
+    sizes = np.diff(study.loaded.rows_by_box[1])
     largest = np.argsort(-sizes, kind="stable")[:MAX_BOXES]
     found = []
     for box in largest[sizes[largest] > 0].tolist():
-        places = order[starts[box] : starts[box + 1]]
+        places = study.loaded.places_in(box)
         shown = at[places][~np.isnan(at[places]).any(axis=1)]
         if not len(shown):
             continue

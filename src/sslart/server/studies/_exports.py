@@ -200,14 +200,12 @@ def training_history(study: Study) -> TrainingHistory:
     def fitted(record: Record) -> Any:
         if record.sequence != fit:
             return None
-        content = record.content()
-        first = recorder.first = ModelSettings.model_validate(content["settings"])
-        before = record.model, record.sequence, record.first_row
-        table = StoredRows(connection, *before, content["keep_rows"], first).table_to_fit()
+        stored = StoredRows.before(connection, record)
+        recorder.first, table = stored.settings, stored.table_to_fit()
         day_first.extend(table.day_first)
         call = "fit" if table.label_counts else "partial_fit"
         recorder.steps.append(TrainingStep(call, table.samples, table.labels, table.groups))
-        return fitted_to(table, first)
+        return fitted_to(table, stored.settings)
 
     def imported(record: Record) -> Any:
         raise ConflictError(f"Record {record.sequence} ({IMPORT}) cannot be repeated.")

@@ -12,12 +12,13 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import FloatArray
-from sslart._utils.text import DateName, Day, list_text
+from sslart._utils.text import DateName, Day
 from sslart.explain._contributions import contributions_in
 from sslart.plotting._importances import means_by_value
 from sslart.rules._model_extraction import rules_for_table
 from sslart.server.store._files import is_from_file
 from sslart.server.studies._samples import spread
+from sslart.server.studies._search import column_of
 from sslart.server.studies._study import Study
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 MAX_ROWS = 50_000
 MAX_SAMPLES = 500
 MAX_CATEGORIES = 50
-SHOWN_NAMES = 20
 
 
 def rules_of(study: Study, max_rules: int | None = None, max_conditions: int | None = None) -> ModelRuleSet:
@@ -60,10 +60,7 @@ def rules_of(study: Study, max_rules: int | None = None, max_conditions: int | N
 
 def dependence(view: ModelView, table: Table, feature: str) -> dict[str, Any]:
     """Return the contribution of a feature to each class score by its value: for some samples, and on average."""
-    names = view.feature_names
-    if feature not in names:
-        raise ValueError(f"There is no feature {feature!r}: choose one of {list_text(names, SHOWN_NAMES)}.")
-    column = names.index(feature)
+    names, column = view.feature_names, column_of(view, feature)
     some = table[spread(len(table), MAX_SAMPLES)]
     added = _contributions(view, some)[:, column]
     if column in some.categories:

@@ -192,7 +192,7 @@ class LoadedSamples:
 
     @cached_property
     def positions(self) -> Positions:
-        """Where each sample is drawn."""
+        """The place of each sample on the map, from 0 to 1."""
         if not len(self):
             return np.zeros((0, 2), dtype=np.float32)
         with self._lock:

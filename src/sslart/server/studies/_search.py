@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from sslart._data.labels import UNLABELLED
@@ -20,6 +21,7 @@ from sslart.server.studies._study import Study
 
 SHOWN_NAMES = 20
 MAX_NUMBERS = 100_000  # of rows, in a request or its answer
+SORTED_BY = ("row", "probability", "novelty", "disagreement")  # or by a feature
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -67,6 +69,20 @@ def disagreement(study: Study) -> FloatArray:
     return np.asarray(np.where(indices == UNLABELLED, 1.0 - predictions.margin, with_label), dtype=np.float32)
 
 
+# one value for each sample; in classes and labels, -1 stands for none
+QUANTITIES: dict[str, Callable[[Study], NDArray[Any]]] = {
+    "row": lambda study: study.loaded.samples.rows.astype("<i4"),
+    "position": lambda study: study.loaded.positions,
+    "class": lambda study: study.predictions.indices,
+    "probability": lambda study: study.predictions.probability,
+    "novelty": lambda study: study.loaded.novelty,
+    "novel": lambda study: study.loaded.is_novel.astype("u1"),
+    "disagreement": disagreement,
+    "label": lambda study: study.label_indices,
+    "box": lambda study: study.loaded.boxes.astype("<i4"),
+}
+
+
 def found_places(study: Study, search: SearchRequest) -> IntArray:
     """Return where the samples are that meet all conditions, in order."""
     loaded, predictions, indices = study.loaded, study.predictions, study.label_indices
@@ -99,24 +115,25 @@ def found_places(study: Study, search: SearchRequest) -> IntArray:
     if search.text:
         keep &= _has_text(loaded, search.text)
     places = np.flatnonzero(keep)
-    keys = _keys(study, search.sort)
-    if keys is not None:
-        order = np.argsort(-keys[places] if search.descending else keys[places], kind="stable")
-        return np.asarray(places[order])
-    return places[::-1] if search.descending else places
+    if search.sort in SORTED_BY:
+        keys = QUANTITIES[search.sort](study).astype(np.float64)
+    else:
+        values = codes_of(loaded, search.sort)[0]
+        keys = np.where(np.isnan(values), np.inf, values)
+    return np.asarray(places[np.argsort(-keys[places] if search.descending else keys[places], kind="stable")])
 
 
-def column_of(loaded: LoadedSamples, name: str) -> int:
+def column_of(view: ModelView, feature: str) -> int:
     """Return the number of a feature, or raise a ValueError that names those there are."""
-    names = loaded.samples.published.view.feature_names
-    if name not in names:
-        raise ValueError(f"There is no feature {name!r}: give one of those that GET .../samples lists.")
-    return names.index(name)
+    names = view.feature_names
+    if feature not in names:
+        raise ValueError(f"There is no feature {feature!r}: choose one of {list_text(names, SHOWN_NAMES)}.")
+    return names.index(feature)
 
 
 def codes_of(loaded: LoadedSamples, name: str) -> tuple[FloatArray, list[Any] | None]:
     """Return a feature as numbers, NaN where missing; a category by its place among those returned with it."""
-    column, table = column_of(loaded, name), loaded.samples.table
+    column, table = column_of(loaded.samples.published.view, name), loaded.samples.table
     if column not in table.categories:
         return table.values[:, column], None
     known = loaded.member.encoder.categories_of(column)
@@ -125,7 +142,7 @@ def codes_of(loaded: LoadedSamples, name: str) -> tuple[FloatArray, list[Any] | 
 
 
 def _meets(loaded: LoadedSamples, name: str, wanted: Any) -> BoolArray:
-    column, table = column_of(loaded, name), loaded.samples.table
+    column, table = column_of(loaded.samples.published.view, name), loaded.samples.table
     if column in table.categories:
         texts = [str(wanted)] if isinstance(wanted, str) else [str(one) for one in wanted]
         values = table.categories[column].tolist()
@@ -150,20 +167,6 @@ def _has_text(loaded: LoadedSamples, text: str) -> BoolArray:
     return found
 
 
-def _keys(study: Study, sort: str) -> FloatArray | None:
-    match sort:
-        case "row":
-            return None
-        case "probability":
-            return study.predictions.probability.astype(np.float64)
-        case "novelty":
-            return study.loaded.novelty.astype(np.float64)
-        case "disagreement":
-            return disagreement(study)
-    values = codes_of(study.loaded, sort)[0]
-    return np.where(np.isnan(values), np.inf, values)
-
-
 def condition_of(values: Mapping[str, Any]) -> ModelCondition:
     """Return a condition that `GET rules` has given as plain values."""
     categories = values.get("categories")
@@ -180,28 +183,20 @@ def condition_of(values: Mapping[str, Any]) -> ModelCondition:
 
 def covered(loaded: LoadedSamples, conditions: Sequence[ModelCondition]) -> BoolArray:
     """Return a mask of the samples that meet all conditions."""
-    table, names = loaded.samples.table, loaded.samples.published.view.feature_names
-    met = np.ones(len(loaded), dtype=bool)
+    table, met = loaded.samples.table, np.ones(len(loaded), dtype=bool)
     for condition in conditions:
-        _check(condition, loaded.samples.published.view)
-        column = names.index(condition.feature)
+        column = _checked_column(condition, loaded.samples.published.view)
         met &= condition.holds_for(table.categories.get(column, table.values[:, column]))
     return met
 
 
-def _check(condition: ModelCondition, view: ModelView) -> None:
-    names = view.feature_names
-    if condition.feature not in names:
-        raise ValueError(
-            f"There is no feature {condition.feature!r}: give one of {list_text(names, SHOWN_NAMES)}, as GET "
-            ".../rules does."
-        )
-    is_category = names.index(condition.feature) in view.members[0].encoder.categorical
-    if condition.only_missing:
-        return
-    if is_category != (condition.categories is not None):
+def _checked_column(condition: ModelCondition, view: ModelView) -> int:
+    column = column_of(view, condition.feature)
+    is_category = column in view.members[0].encoder.categorical
+    if not condition.only_missing and is_category != (condition.categories is not None):
         kind, fields = ("categories", "categories") if is_category else ("numbers", "above and at_most")
         raise ValueError(f"{condition.feature!r} holds {kind}: give {fields}, as GET .../rules does.")
+    return column
 
 
 def suggested(loaded: LoadedSamples, places: IntArray, n: int) -> list[int]:
