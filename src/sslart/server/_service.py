@@ -153,8 +153,8 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def run(options: Options, told: Callable[[str], None] = print, pages: Callable[[Access], Any] | None = None) -> None:
-    """Serve until a signal arrives; `told` gets the address where the service listens.
+def run(options: Options, tell: Callable[[str], None] = print, pages: Callable[[Access], Any] | None = None) -> None:
+    """Serve until a signal arrives; `tell` gets the address where the service listens.
 
     `pages` returns an ASGI application with pages for browsers, which answers below /studio/; a token is then needed.
     """
@@ -177,7 +177,7 @@ def run(options: Options, told: Callable[[str], None] = print, pages: Callable[[
             logger.error(store.why_not_writable)
         scheme = "http" if options.tls_cert is None else "https"
         host = f"[{options.host}]" if ":" in options.host else options.host
-        told(f"{scheme}://{host}:{listening.getsockname()[1]}")
+        tell(f"{scheme}://{host}:{listening.getsockname()[1]}")
         server = _web_server(
             app,
             registry,

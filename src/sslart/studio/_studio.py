@@ -129,8 +129,8 @@ class Studio:
     opens_browser: bool = True
 
 
-def launch(studio: Studio, told: Callable[[str], None] = print) -> None:
-    """Serve the page until a signal comes; `told` gets sentences for the user."""
+def launch(studio: Studio, tell: Callable[[str], None] = print) -> None:
+    """Serve the page until a signal comes; `tell` gets sentences for the user."""
     if studio.table is not None and not studio.table.is_file():
         raise FileNotFoundError(f"There is no file {studio.table}: check the name.")
     code, known = new_code(), list[Access]()
@@ -142,11 +142,11 @@ def launch(studio: Studio, told: Callable[[str], None] = print) -> None:
     def started(address: str) -> None:
         model = None if studio.table is None else studio.name or model_name(studio.table)
         page = f"{address}/studio/#code={code}" + ("" if model is None else f"&model={model}")
-        told(f"The studio keeps its models in {studio.folder}.")
-        told(f"Open this address in a browser; it can be used once:\n{page}")
-        told("Press Ctrl+C to stop. Nothing is lost: start it again to go on.")
+        tell(f"The studio keeps its models in {studio.folder}.")
+        tell(f"Open this address in a browser; it can be used once:\n{page}")
+        tell("Press Ctrl+C to stop. Nothing is lost: start it again to go on.")
         if model is not None:
-            learn = (studio, model, address, known[0], told)
+            learn = (studio, model, address, known[0], tell)
             threading.Thread(target=_add_table, args=learn, name="table", daemon=True).start()
         if studio.opens_browser:
             threading.Thread(target=webbrowser.open, args=(page,), name="browser", daemon=True).start()
@@ -155,7 +155,7 @@ def launch(studio: Studio, told: Callable[[str], None] = print) -> None:
     run(Options(studio.folder, HOST, port, limits=Limits(keep_samples=True)), started, application)
 
 
-def _add_table(studio: Studio, model: str, address: str, access: Access, told: Callable[[str], None]) -> None:
+def _add_table(studio: Studio, model: str, address: str, access: Access, tell: Callable[[str], None]) -> None:
     """Make a model of the table, unless there is one of its name."""
     assert studio.table is not None
     if any(one.name == TABLE_TOKEN for one in access.known()):
@@ -165,11 +165,11 @@ def _add_table(studio: Studio, model: str, address: str, access: Access, told: C
         with Client(address, token) as client:
             client.ready(wait=SECONDS_TO_START)
             if any(one["name"] == model for one in client.models()):
-                told(f"There is a model {model!r} already: the page goes on with it. --as NAME makes another.")
+                tell(f"There is a model {model!r} already: the page goes on with it. --as NAME makes another.")
             else:
                 client.fit(model, studio.table, label=studio.label)
     except (ServiceError, OSError, ValueError) as error:
-        told(f"{studio.table} was not learnt: {error}")
+        tell(f"{studio.table} was not learnt: {error}")
     finally:
         access.revoke(TABLE_TOKEN)
 

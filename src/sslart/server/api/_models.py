@@ -44,7 +44,7 @@ from sslart.server.api._schemas import NAME, listing
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._settings import ModelSettings
 from sslart.server.models._stored_rows import MAX_DIGITS
-from sslart.server.models._transactions import Key, NoSuchModelError, learnt_with
+from sslart.server.models._transactions import Key, NoSuchModelError, record_to_await
 from sslart.server.store._files import remove_unused
 from sslart.server.store._journal import CANCELLED, DONE, FAILED, WAITING, JobRow, job, jobs
 from sslart.server.store._labels import history
@@ -95,7 +95,7 @@ async def label_rows(
     given = [(one.row, one.label) for one in body.labels]
     written = await context.registry.label(model, given, body.by or actor, key, together=body.together)
     number = await context.registry.refit_by_labels(model, written, actor) if body.refit else None
-    await applied(model, learnt_with(model.n_rows, written, number), wait)
+    await applied(model, record_to_await(model.n_rows, written, number), wait)
     return {"model": model.name, **written.answer, **({} if number is None else {"job": number})}
 
 

@@ -95,13 +95,13 @@ class HostedModel:
             self.n_rows = max(self.n_rows, record.first_row + record.n_rows)
             self._changed.notify_all()
 
-    def hand_on(self, read: ReadRows, record: Record) -> None:
+    def keep_read(self, read: ReadRows, record: Record) -> None:
         """Keep the rows of a record as its request has read them until they are learnt, unless there are many."""
         with self._changed:
             if sum(len(one.table) for _, one in self._read_rows.values()) < MAX_HANDED_ON:
                 self._read_rows[record.sequence] = record.payload, read
 
-    def _take_read(self, record: Record) -> ReadRows | None:
+    def _read_by_request(self, record: Record) -> ReadRows | None:
         """Return the rows of a record as its request has read them; one that was rolled back may have its number."""
         payload, read = self._read_rows.get(record.sequence, (b"", None))
         return read if payload == record.payload else None
@@ -225,7 +225,7 @@ class HostedModel:
         n_learnt, n_rejected = replica.n_learnt, replica.n_rejected
         try:
             imported = partial(imported_model, self._store.reader())
-            for last in replica.apply(some, self._fitted, imported, self._take_read):
+            for last in replica.apply(some, self._fitted, imported, self._read_by_request):
                 self.n_rows_applied = last.first_row + last.n_rows
                 self.accept(last)  # also where the request that wrote it has ended early
                 self._n_unsaved += 1

@@ -150,7 +150,7 @@ class Registry:
 
     async def write(self, hosted: HostedModel, work: Work, key: Key | None = None) -> Written:
         """Write a request to the store, and return when it is on the disk."""
-        done = partial(transactions.once, model=hosted.id, key=key, work=work)
+        done = partial(transactions.do_once, model=hosted.id, key=key, work=work)
         written = await asyncio.wrap_future(self.store.submit(done))
         for record in written.records:
             hosted.accept(record)
@@ -272,7 +272,7 @@ class Registry:
                 content["learn"] = [label is not None or policy.takes(is_novel=one["novel"]) for one, label in pairs]
                 content["decisions"] = decisions
             read = ReadRows(content, table, published.reader.columns)
-            return transactions.learn(hosted.target(actor), content, ids, partial(hosted.hand_on, read))
+            return transactions.learn(hosted.target(actor), content, ids, partial(hosted.keep_read, read))
 
         return await self.write(hosted, await soon(prepared, len(rows)), key)
 

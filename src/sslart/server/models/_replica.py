@@ -18,7 +18,7 @@ from sslart.estimators._fitted import take_day_first
 from sslart.persistence import model_from_bytes
 from sslart.server.models._published import Cells, RowReader, as_class, first_samples
 from sslart.server.models._settings import ModelSettings, with_settings
-from sslart.server.models._stored_rows import TOGETHER, Progress, StoredRows, by_halves, one_answer
+from sslart.server.models._stored_rows import TOGETHER, Progress, StoredRows, answer_group, by_halves
 from sslart.server.store._files import Snapshot, parts, read_snapshot
 from sslart.server.store._journal import CREATE, FIT, IMPORT, LABEL, LEARN, SET, Record
 
@@ -231,7 +231,7 @@ class Replica:
             return {"groups": [_group(row.get(group)) for row in rows]}
         if answer is None or not self.settings.takes_groups:
             return {}
-        return {"groups": [one_answer(answer)] * len(rows)}
+        return {"groups": [answer_group(answer)] * len(rows)}
 
     def _teach(self, model: Any, samples: Any, labels: list[Any], **groups: Any) -> None:
         """Let a model learn samples."""

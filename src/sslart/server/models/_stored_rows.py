@@ -166,12 +166,12 @@ def by_halves(work: Callable[[Some], Result], some: Some) -> Iterator[tuple[Some
         yield from by_halves(work, some[half:])
 
 
-def alone(row: int) -> str:
+def own_group(row: int) -> str:
     """Return the group of a row that got its label by itself."""
     return f"row {row}"
 
 
-def one_answer(sequence: int) -> str:
+def answer_group(sequence: int) -> str:
     """Return the group of the rows that got their labels by one answer."""
     return f"answer {sequence}"
 
@@ -275,7 +275,7 @@ class StoredRows(NamedTuple):
         if settings.group is None and settings.takes_groups:
             answers = given_together(self.connection, self.model, self.sequence)
             answers |= dict.fromkeys(changed or (), self.sequence) if together else {}
-            groups = {row: one_answer(sequence) for row, sequence in answers.items()} or None
+            groups = {row: answer_group(sequence) for row, sequence in answers.items()} or None
         columns = settings.columns(self.label)
         if groups is not None:
             columns = columns._replace(group=TOGETHER)
@@ -300,7 +300,7 @@ class StoredRows(NamedTuple):
             n_yielded = 0
             for rows, frame in self.labelled(progress, changed):
                 if groups is not None:
-                    names = [groups.get(row, alone(row)) for row in rows]
+                    names = [groups.get(row, own_group(row)) for row in rows]
                     frame = frame.assign(**{TOGETHER: pandas().Series(names, dtype=object, index=frame.index)})
                 yield frame.set_axis(pandas().RangeIndex(n_yielded, n_yielded + len(frame)))
                 n_yielded += len(frame)

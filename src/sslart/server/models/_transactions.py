@@ -66,7 +66,7 @@ def written_before(connection: Any, model: int, key: Key | None) -> Written | No
     return Written(before[1], is_again=True)
 
 
-def once(connection: Any, model: int, key: Key | None, work: Work) -> Written:
+def do_once(connection: Any, model: int, key: Key | None, work: Work) -> Written:
     """Do work once for a key: the second time, return the answer to the first."""
     before = written_before(connection, model, key)
     if before is not None:
@@ -207,7 +207,7 @@ def leads_to_fit(connection: Any, model: int, n_rows: int, written: Written) -> 
     return not is_waiting and n_since >= max(1.0, growth * n_then)
 
 
-def learnt_with(n_rows: int, written: Written, job: int | None) -> int:
+def record_to_await(n_rows: int, written: Written, job: int | None) -> int:
     """Return the record that labels are learnt with: the fit that they lead to, unless it is slow and not needed."""
     own: int = written.answer["sequence"]
     is_needed = n_rows <= FEW_ROWS or written.answer["corrected"]

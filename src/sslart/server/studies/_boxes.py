@@ -126,12 +126,12 @@ def one_box(study: Study, box: int) -> dict[str, Any]:
         **counted,
         "n_labelled": sum(counted["labels"].values()),
         "conditions": [{"feature": name, "text": text} for name, text in _intervals(loaded, places)],
-        "special": special_features(loaded, central(loaded, places), box) if len(places) else [],
+        "special": special_features(loaded, median_sample(loaded, places), box) if len(places) else [],
         "rows": loaded.samples.rows[places[:MAX_ROWS]].tolist(),
     }
 
 
-def central(loaded: LoadedSamples, places: IntArray) -> int:
+def median_sample(loaded: LoadedSamples, places: IntArray) -> int:
     """Return the sample nearest to the componentwise median of some samples."""
     coded = loaded.coded[places]
     middle = np.array([0.5 if np.isnan(one).all() else np.nanmedian(one) for one in coded.T])

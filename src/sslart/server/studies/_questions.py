@@ -113,7 +113,7 @@ class Questions:
 
 def questions_of(study: Study) -> Questions:
     """Return the samples that may be asked about, kept with the samples from the first time on."""
-    return study.loaded.once(("questions",), lambda: Questions(study.loaded, study.published, study.has_label))
+    return study.loaded.cached(("questions",), lambda: Questions(study.loaded, study.published, study.has_label))
 
 
 def _prediction(loaded: LoadedSamples, published: Published, place: int) -> dict[str, Any] | None:

@@ -261,7 +261,7 @@ class LoadedSamples:
             return self.predictions(published).indices[places].astype(np.int64)
         return published.view.predict(self.samples.table[places]).indices
 
-    def once(self, key: tuple[Any, ...], make: Callable[[], Result]) -> Result:
+    def cached(self, key: tuple[Any, ...], make: Callable[[], Result]) -> Result:
         """Return the cached value of a key; compute it on first use, by one thread."""
         with self._making:
             return self._cache.get_or_compute(key, make)

@@ -15,7 +15,7 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import list_text
 from sslart.rules._model_rules import ModelCondition
 from sslart.server.models._settings import Cell, Closed, Name, RowNumber
-from sslart.server.studies._boxes import central
+from sslart.server.studies._boxes import median_sample
 from sslart.server.studies._samples import LoadedSamples
 from sslart.server.studies._study import Study
 
@@ -209,7 +209,7 @@ def suggested(loaded: LoadedSamples, places: IntArray, n: int) -> list[int]:
     while of_box and len(found) < n:
         left = []
         for own in of_box[: n - len(found)]:
-            one = central(loaded, own)
+            one = median_sample(loaded, own)
             found.append(one)
             rest = own[own != one]
             if len(rest):

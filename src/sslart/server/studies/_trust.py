@@ -70,9 +70,9 @@ def places_of(left_out: LooPredictions, view: ModelView, samples: Table, labels:
     return np.append(labelled, NOT_FOUND)[found]  # the last one for those that are not found
 
 
-def ends(estimate: Estimate) -> dict[str, Any]:
+def plain_share(estimate: Estimate | None) -> dict[str, Any] | None:
     """Return a share with its interval as plain values."""
-    return dict(vars(estimate))
+    return None if estimate is None else dict(vars(estimate))
 
 
 def trust(view: ModelView, places: IntArray, rows: IntArray) -> dict[str, Any]:
@@ -104,10 +104,10 @@ def trust(view: ModelView, places: IntArray, rows: IntArray) -> dict[str, Any]:
         for codes in (left_out.truth, left_out.predicted)
     )
     return found | {
-        "accuracy": ends(summary.accuracy),
-        "balanced": ends(mean_share(recalls)),
+        "accuracy": plain_share(summary.accuracy),
+        "balanced": plain_share(mean_share(recalls)),
         "classes": [
-            one | {"recall": ends(recall), "precision": ends(precision)}
+            one | {"recall": plain_share(recall), "precision": plain_share(precision)}
             for one, recall, precision in zip(found["classes"], recalls, precisions, strict=True)
         ],
         "confusion": _confusion(view, left_out, places, rows),
@@ -272,7 +272,7 @@ def group_quality(left_out: LooPredictions, column: str, cells: Sequence[Any]) -
         own = np.asarray(names == name, dtype=bool)
         accuracy = left_out.share(left_out.right, own)
         note = note_on(accuracy, left_out.share(left_out.right, ~own))
-        groups.append({"group": name, "n": int(own.sum()), "accuracy": ends(accuracy), "note": note})
+        groups.append({"group": name, "n": int(own.sum()), "accuracy": plain_share(accuracy), "note": note})
     return {"column": column, "groups": groups}
 
 
@@ -323,8 +323,8 @@ def quality(study: Study, target: float | None) -> dict[str, Any]:
         "labels": round(sum(one.n_labels for one in summary.classes)),
         "classes": [{"class": one.label, "labels": one.n_labels} for one in summary.classes],
         "how": summary.how,
-        "accuracy": None if summary.accuracy is None else ends(summary.accuracy),
-        "over_all": None if over_all is None else ends(over_all.estimate),
+        "accuracy": plain_share(summary.accuracy),
+        "over_all": None if over_all is None else plain_share(over_all.estimate),
         "why_not": summary.why_not,
         "warnings": summary.warnings(),
         "target": target,
@@ -359,7 +359,7 @@ def random_order_of(study: Study) -> dict[str, Any]:
         return {"labels": n_labels, "random": None, "text": f"Not known yet: {summary.why_not}."}
     samples = study.loaded.samples.raw()
     key = ("random order", published.sequence)
-    found = study.loaded.once(key, lambda: random_order(published.model, samples, n_labels, accuracy))
+    found = study.loaded.cached(key, lambda: random_order(published.model, samples, n_labels, accuracy))
     ends = {"labels": found.n_labels, "low": found.low, "high": found.high, "tried": found.n_tried}
     return {"labels": n_labels, "random": ends, "text": _words(found, n_labels)}
 

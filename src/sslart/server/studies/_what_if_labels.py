@@ -21,7 +21,7 @@ from sslart.server.models._stored_rows import StoredRows
 from sslart.server.store._journal import last_fit
 from sslart.server.studies._samples import LoadedSamples, read_rows, spread
 from sslart.server.studies._study import Study
-from sslart.server.studies._trust import NOT_FOUND, ends, keys_of, matched
+from sslart.server.studies._trust import NOT_FOUND, keys_of, matched, plain_share
 
 MAX_SAMPLES = 20_000  # whose predictions are compared
 CHANCE = 0.05
@@ -66,14 +66,14 @@ def _quality(model: Published, places: IntArray | None) -> dict[str, Any]:
     found: dict[str, Any] = {
         "labels": round(sum(one.n_labels for one in summary.classes)),
         "accuracy": None,
-        "accuracy_of_all": None if summary.accuracy is None else ends(summary.accuracy),
+        "accuracy_of_all": plain_share(summary.accuracy),
         "why_not": summary.why_not or None,
     }
     if left_out is None or summary.accuracy is None or places is None or not len(places):
         return found
     among: BoolArray = np.zeros(len(left_out.truth), dtype=bool)
     among[places] = True
-    return found | {"accuracy": ends(left_out.share(left_out.right, among))}
+    return found | {"accuracy": plain_share(left_out.share(left_out.right, among))}
 
 
 def _compared(old: Any, new: Any, both: tuple[IntArray, IntArray]) -> dict[str, Any]:
