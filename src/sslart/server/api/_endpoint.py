@@ -26,9 +26,10 @@ from sslart._utils.text import json_text
 from sslart.server.api._errors import STATUSES, ApiError
 from sslart.server.api._metrics import Metrics
 from sslart.server.api._middleware import OPEN_PATHS, Access
-from sslart.server.api._schemas import NAME, Problem
+from sslart.server.api._schemas import Problem
 from sslart.server.models._hosted import HostedModel
 from sslart.server.models._registry import FEW_ROWS, Registry
+from sslart.server.models._settings import NAME
 from sslart.server.models._transactions import Key
 from sslart.server.studies._study import Study
 

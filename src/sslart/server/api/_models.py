@@ -40,9 +40,9 @@ from sslart.server.api._endpoint import (
     received,
 )
 from sslart.server.api._errors import ApiError
-from sslart.server.api._schemas import NAME, listing
+from sslart.server.api._schemas import listing
 from sslart.server.models._hosted import HostedModel
-from sslart.server.models._settings import ModelSettings
+from sslart.server.models._settings import NAME, ModelSettings
 from sslart.server.models._stored_rows import MAX_DIGITS
 from sslart.server.models._transactions import Key, NoSuchModelError, record_to_await
 from sslart.server.store._files import remove_unused

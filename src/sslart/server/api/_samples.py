@@ -15,9 +15,9 @@ from starlette.responses import Response
 from sslart._utils.intervals import Estimate
 from sslart.server.api._endpoint import BINARY, ContextOf, ModelOf, StudyOf, endpoint, of_kind
 from sslart.server.api._errors import ApiError
-from sslart.server.api._schemas import NAME, Label, OfModel, listing
+from sslart.server.api._schemas import Label, OfModel, listing
 from sslart.server.models._published import as_json
-from sslart.server.models._settings import Cell, Closed, Name
+from sslart.server.models._settings import NAME, Cell, Closed, Name
 from sslart.server.store._labels import disagreements as disagreements_in
 from sslart.server.store._labels import properties as properties_in
 from sslart.server.studies._boxes import all_boxes, one_box
@@ -56,11 +56,16 @@ class SamplesDescription(OfModel):
     features: list[FeatureOfSamples]
 
 
-class FoundSample(Closed):
-    """A sample with its prediction."""
+class SampleCells(BaseModel):
+    """A sample: the number of its row, and its cells."""
 
     row: int
     cells: dict[str, Cell]
+
+
+class FoundSample(Closed, SampleCells):
+    """A sample with its prediction."""
+
     label: Label
     class_: Label = Field(alias="class", description="the most probable class, also where the model abstains")
     probability: float
@@ -124,18 +129,9 @@ class GuessedClass(BaseModel):
     probabilities: dict[str, float]
 
 
-class QuestionSample(BaseModel):
-    """A sample that one answer may be given for, too."""
-
-    row: int
-    cells: dict[str, Cell]
-
-
-class Question(BaseModel):
+class Question(SampleCells):
     """A sample to label."""
 
-    row: int
-    cells: dict[str, Cell]
     label: Label
     kind: Literal["sample", "box"] = Field(description="box: its rows are those of its box, which are much alike")
     box: int
@@ -144,7 +140,7 @@ class Question(BaseModel):
         description="the sample and those most like it, or those of its box: one answer may be given for all of them, "
         "where a person has looked at them and they are of one class"
     )
-    samples: list[QuestionSample] = Field(description="these rows with their cells")
+    samples: list[SampleCells] = Field(description="these rows with their cells")
     why: str
     special: list[InWords]
     prediction: GuessedClass | None

@@ -10,11 +10,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr, create_model
 
 from sslart._utils.intervals import Estimate
-from sslart.server.models._settings import Cell, Closed, Learning, ModelSettings, Name, Number, RowNumber
+from sslart.server.models._settings import NAME, Cell, Closed, Learning, ModelSettings, Name, Number, RowNumber
 
 MAX_ROWS = 100_000  # beyond the limit of any service
 MAX_COLUMNS = 100_000
-NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"  # of models, properties and backups
 
 Cells = Annotated[dict[Annotated[str, Field(max_length=1000)], Cell], Field(min_length=1, max_length=MAX_COLUMNS)]
 Rows = Annotated[list[Cells], Field(min_length=1, max_length=MAX_ROWS, fail_fast=True)]

@@ -29,6 +29,7 @@ from sslart.server.api._endpoint import (
     endpoint,
     received,
 )
+from sslart.server.api._samples import LabelsOfClass, SampleCells
 from sslart.server.api._schemas import Cells, Drift, GivenLabel, Label, OfModel, listing
 from sslart.server.models._settings import Cell, Closed, Name, Number, RowNumber
 from sslart.server.models._stored_rows import rows_in, within_limits
@@ -138,11 +139,9 @@ Columns = listing(
 )
 
 
-class ClassTrust(BaseModel):
+class ClassTrust(LabelsOfClass):
     """Recall and precision of a class; null where they cannot be measured."""
 
-    class_: Label = Field(alias="class")
-    labels: float
     left_out: int | None = Field(None, description="labels that were left out to measure it; of many, some")
     recall: Estimate | None = None
     precision: Estimate | None = None
@@ -286,12 +285,10 @@ class Dependence(OfModel):
     n_missing: int
 
 
-class SimilarCase(BaseModel):
+class SimilarCase(SampleCells):
     """A labelled row."""
 
-    row: int
     label: Label
-    cells: dict[str, Cell]
     distance: float = Field(description="from 0 to 1: the mean difference, in ranges of the features")
     text: str
 

@@ -25,7 +25,7 @@ Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Text = Annotated[StrictStr, Field(max_length=MAX_TEXT)]
 Cell = StrictBool | Annotated[StrictInt, Field(ge=-(2**63), lt=2**64)] | Number | Text | None
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"  # of models, properties and backups
 _OPTION = re.compile(r"--(use|category|ignore|encoding|group|id|label)\b( (?=['\"\w]))?")
 
 
@@ -54,7 +54,7 @@ def with_settings(text: str) -> str:
 
 def check_name(name: str) -> None:
     """Raise a ValueError where a text cannot be the name of a model."""
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(NAME, name):
         raise ValueError(
             "The name of a model has 1 to 100 letters, digits, points, hyphens and underscores, and begins with a "
             "letter or digit."
