@@ -125,8 +125,7 @@ def find_row(
     """Return a stored row by its number or id: its cells, its label, and its prediction."""
     which = int(row) if by_number and row.isdecimal() and len(row) < MAX_DIGITS else row
     (found,) = context.registry.rows(model, [which])
-    shown = {name: getattr(found, name) for name in ("row", "cells", "label", "decision")}
-    return {"model": model.name, **shown}
+    return {"model": model.name, **vars(found)}
 
 
 @endpoint(router, "GET /v1/models", schemas.Models)
@@ -309,16 +308,9 @@ def _described_job(model: HostedModel, row: JobRow) -> dict[str, Any]:
     """Return a job in words and numbers."""
     busy = model.busy_with
     is_running = row.state == WAITING and busy is not None and busy["sequence"] == row.sequence
-    return {
-        "id": f"{model.name}/{row.sequence}",
-        "model": model.name,
-        "sequence": row.sequence,
-        "state": "running" if is_running else row.state,
-        "created": row.created,
-        "ended": row.ended,
-        "progress": busy if is_running else None,
-        "outcome": row.outcome,
-    }
+    state = "running" if is_running else row.state
+    of = {"id": f"{model.name}/{row.sequence}", "model": model.name}
+    return {**row._asdict(), **of, "state": state, "progress": busy if is_running else None}
 
 
 def _found_job(context: Context, model: HostedModel, sequence: int) -> JobRow:

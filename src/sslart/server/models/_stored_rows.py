@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from sslart._mapping.model_view import view_of
@@ -189,6 +190,7 @@ class StoredRows(NamedTuple):
     n_rows: int  # the number of the first row after them
     keep_rows: int
     settings: ModelSettings
+    changed: Mapping[int, Any] = MappingProxyType({})  # labels by row to try, in place of those in force
 
     @classmethod
     def before(cls, connection: Any, fit: Record) -> StoredRows:
@@ -204,16 +206,11 @@ class StoredRows(NamedTuple):
 
     def given_labels(self) -> dict[int, Any]:
         """Return the label in force of each row that was labelled by itself."""
-        return given_labels(self.connection, self.model, self.sequence)
+        return given_labels(self.connection, self.model, self.sequence) | dict(self.changed)
 
-    def labelled(
-        self, progress: Progress | None = None, changed: Mapping[int, Any] | None = None
-    ) -> Iterator[tuple[Sequence[int], Any]]:
-        """Yield the numbers of rows in order and a frame of these rows, with a column of the labels in force.
-
-        `changed` are labels by row in place of those in force.
-        """
-        given, is_empty = self.given_labels() | dict(changed or {}), True
+    def labelled(self, progress: Progress | None = None) -> Iterator[tuple[Sequence[int], Any]]:
+        """Yield the numbers of rows in order and a frame of these rows, with a column of the labels in force."""
+        given, is_empty = self.given_labels(), True
         for rows, frame, own in self.pieces(also=given):
             labels = [given.get(row, one) for row, one in zip(rows, own, strict=True)]
             yield rows, frame.assign(**{self.label: pandas().Series(labels, dtype=object, index=frame.index)})
@@ -267,29 +264,23 @@ class StoredRows(NamedTuple):
         )
         return heapq.merge(kept, sent, key=lambda one: one[0])
 
-    def table_to_fit(
-        self, progress: Progress | None = None, changed: Mapping[int, Any] | None = None, *, together: bool = False
-    ) -> TrainingTable:
+    def table_to_fit(self, progress: Progress | None = None, *, together: bool = False) -> TrainingTable:
         """Return the rows that a fit learns; `together`: the changed labels are one answer about similar rows."""
         settings, groups = self.settings, None
         if settings.group is None and settings.takes_groups:
             answers = given_together(self.connection, self.model, self.sequence)
-            answers |= dict.fromkeys(changed or (), self.sequence) if together else {}
+            answers |= dict.fromkeys(self.changed, self.sequence) if together else {}
             groups = {row: answer_group(sequence) for row, sequence in answers.items()} or None
         columns = settings.columns(self.label)
         if groups is not None:
             columns = columns._replace(group=TOGETHER)
-        frame, n_rows = self.sample(settings.max_fit_rows, progress, changed, groups)
+        frame, n_rows = self.sample(settings.max_fit_rows, progress, groups)
         if len(frame) < n_rows:
             note(f"Learnt from {len(frame)} of {n_rows} rows, labelled ones first: max_fit_rows sets how many.")
         return training_table_of(frame, columns, "the table", need_labels=False)
 
     def sample(
-        self,
-        most: int,
-        progress: Progress | None = None,
-        changed: Mapping[int, Any] | None = None,
-        groups: Mapping[int, str] | None = None,
+        self, most: int, progress: Progress | None = None, groups: Mapping[int, str] | None = None
     ) -> tuple[Any, int]:
         """Return some rows, labelled ones first, and the number of all.
 
@@ -298,7 +289,7 @@ class StoredRows(NamedTuple):
 
         def pieces() -> Iterator[Any]:
             n_yielded = 0
-            for rows, frame in self.labelled(progress, changed):
+            for rows, frame in self.labelled(progress):
                 if groups is not None:
                     names = [groups.get(row, own_group(row)) for row in rows]
                     frame = frame.assign(**{TOGETHER: pandas().Series(names, dtype=object, index=frame.index)})

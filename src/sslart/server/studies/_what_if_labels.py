@@ -27,10 +27,11 @@ MAX_SAMPLES = 20_000  # whose predictions are compared
 CHANCE = 0.05
 
 
-def fitted(rows: StoredRows, changed: Mapping[int, Any], *, together: bool = False) -> Any:
-    """Return a model that is fitted with changed labels; `together`: by one answer about similar rows."""
+def fitted(rows: StoredRows, sequence: int, *, together: bool = False) -> Published:
+    """Return a model that is fitted to rows; `together`: their changed labels are one answer about similar rows."""
     with collected_notes():
-        return fitted_to(rows.table_to_fit(changed=changed, together=together), rows.settings)
+        model = fitted_to(rows.table_to_fit(together=together), rows.settings)
+    return Published(model, sequence, rows.settings)
 
 
 def trial(study: Study, changed: Mapping[int, Any], *, together: bool = False) -> dict[str, Any]:
@@ -41,8 +42,8 @@ def trial(study: Study, changed: Mapping[int, Any], *, together: bool = False) -
     """
     stored, published, reader = study.stored_rows(), study.published, study.reader
     is_fitted = published.sequence == study.model.accepted == last_fit(reader, study.model.id, published.sequence)
-    after = Published(fitted(stored, changed, together=together), published.sequence, stored.settings)
-    before = published if is_fitted else Published(fitted(stored, {}), published.sequence, stored.settings)
+    after = fitted(stored._replace(changed=changed), published.sequence, together=together)
+    before = published if is_fitted else fitted(stored, published.sequence)
     old, new = before.view.left_out, after.view.left_out
     both = None
     if old is not None and new is not None:  # the places of the labels that both have, in the same order
