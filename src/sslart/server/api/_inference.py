@@ -24,7 +24,6 @@ from sslart.server.api._schemas import listing
 from sslart.server.models._published import Published
 from sslart.server.models._settings import Closed
 
-ALL = "input"  # the name of the tensor that has all features
 HEADER_LENGTH = "inference-header-content-length"
 MAX_VALUES = 10_000_000
 
