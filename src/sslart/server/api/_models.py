@@ -42,7 +42,7 @@ from sslart.server.api._endpoint import (
 from sslart.server.api._errors import ApiError
 from sslart.server.api._schemas import listing
 from sslart.server.models._hosted import HostedModel
-from sslart.server.models._settings import NAME, ModelSettings
+from sslart.server.models._settings import NAME, ModelSettings, Name
 from sslart.server.models._stored_rows import MAX_DIGITS
 from sslart.server.models._transactions import Key, NoSuchModelError, record_to_await
 from sslart.server.store._files import remove_unused
@@ -63,9 +63,17 @@ job_router = APIRouter(tags=["jobs"])
 fitting = partial(endpoint, router, schema=schemas.Job, scope="learn", status=202, responses=_ENDED)
 
 
+def _few_names(setting: str) -> Any:
+    """Return a list of columns in a query, which holds fewer of them than a body."""
+    return Field(default=[], max_length=1000, description=ModelSettings.model_fields[setting].description)
+
+
 class FileQuery(ModelSettings):
     """Query of a request that makes a model from a file: settings, the encoding of text, and how long to wait."""
 
+    ignore: list[Name] = _few_names("ignore")
+    category: list[Name] = _few_names("category")
+    use: list[Name] = _few_names("use")
     parameters: Annotated[Json[dict[str, JsonValue]], WithJsonSchema({"type": "string"})] = Field(
         default={}, description='of the estimator, as JSON, such as {"vigilance": 0.8}', max_length=50
     )
@@ -308,9 +316,16 @@ def _described_job(model: HostedModel, row: JobRow) -> dict[str, Any]:
     """Return a job in words and numbers."""
     busy = model.busy_with
     is_running = row.state == WAITING and busy is not None and busy["sequence"] == row.sequence
-    state = "running" if is_running else row.state
-    of = {"id": f"{model.name}/{row.sequence}", "model": model.name}
-    return {**row._asdict(), **of, "state": state, "progress": busy if is_running else None}
+    return {
+        "id": f"{model.name}/{row.sequence}",
+        "model": model.name,
+        "sequence": row.sequence,
+        "state": "running" if is_running else row.state,
+        "created": row.created,
+        "ended": row.ended,
+        "progress": busy if is_running else None,
+        "outcome": row.outcome,
+    }
 
 
 def _found_job(context: Context, model: HostedModel, sequence: int) -> JobRow:
