@@ -21,35 +21,12 @@ from sslart._utils.files import STANDARD
 from sslart._utils.intervals import Estimate
 from sslart._utils.text import list_text
 from sslart._utils.validation import AUTO
+from sslart.cli import _options as option
 from sslart.cli._cluster import fit_on_cluster
 from sslart.cli._model_file import ModelFile
-from sslart.cli._options import (
-    GROUP_HELP,
-    HALF_LIFE_METAVAR,
-    LABELLED,
-    NO_LIMIT,
-    SECONDS_TO_WAIT,
-    AccuracyOption,
-    CostOption,
-    DaskOption,
-    DataArgument,
-    EncodingOption,
-    JsonOption,
-    QuietOption,
-    SchedulerOption,
-    WaitOption,
-    as_options,
-    check_scheduler,
-    check_wanted,
-    half_life_of,
-    max_nodes_of,
-    parameter,
-    read_costs,
-    validation_share,
-)
 from sslart.cli._output import A_BOX, check_target, print_json, print_table, show
 from sslart.cli._quality import measured, more_labels
-from sslart.cli._remote import ServerOption, TokenOption, connected, fit_on_server, refuse
+from sslart.cli._remote import connected, fit_on_server, refuse
 from sslart.cli._seen_rows import LearntRows, keys_of
 from sslart.estimators._fitted import take_day_first
 from sslart.estimators._parameters import parameters_of
@@ -114,7 +91,7 @@ def estimator_of(given: dict[str, Any]) -> Any:
     values: dict[str, Any] = {
         name: str(value) if isinstance(value, StrEnum) else value for name, value in given.items()
     }
-    if values.get("max_nodes") == NO_LIMIT:
+    if values.get("max_nodes") == option.NO_LIMIT:
         values["max_nodes"] = None
     if "members" in values:
         return WESSLART(values.pop("members"), **values)
@@ -150,34 +127,28 @@ def in_words(model: Any) -> dict[str, str]:
 def _measured_on(model: Any, mapping: Mapping) -> str:
     if mapping is Mapping.evidence:
         return "by leave-one-out"
-    if model.validation == LABELLED:
+    if model.validation == option.LABELLED:
         return "on the labelled samples, which the members have learnt"
     return f"on {100 * model.validation:g} % of the labelled samples, which no member learns"
 
 
 def fit(
-    data: DataArgument,
-    label: Annotated[str, typer.Option(help="column with the classes, blank where not known", metavar="COLUMN")],
-    out: Annotated[
-        str, typer.Option(help="file for the model; with --server the name of the model there", metavar="FILE")
-    ] = OUT,
-    id_column: Annotated[str | None, typer.Option("--id", help="column that names samples", metavar="COLUMN")] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(help="columns to leave out: A,B or given often", metavar="COLUMNS")
-    ] = None,
-    group: Annotated[str | None, typer.Option(help=GROUP_HELP, metavar="COLUMN")] = None,
-    category: Annotated[
-        list[str] | None, typer.Option(help="columns whose numbers are codes, not amounts", metavar="COLUMNS")
-    ] = None,
+    data: option.Data,
+    label: Annotated[str, option.column("column with the classes, blank where not known")],
+    out: Annotated[str, option.file("file for the model; with --server the name of the model there")] = OUT,
+    id_column: Annotated[str | None, option.column("column that names samples", "--id")] = None,
+    ignore: Annotated[list[str] | None, option.columns("columns to leave out: A,B or given often")] = None,
+    group: Annotated[str | None, option.column(option.GROUP_HELP)] = None,
+    category: Annotated[list[str] | None, option.columns("columns whose numbers are codes, not amounts")] = None,
     use: Annotated[
         list[str] | None,
-        typer.Option(help="columns to learn from though they name rows or are free text", metavar="COLUMNS"),
+        option.columns("columns to learn from though they name rows or are free text"),
     ] = None,
-    vigilance: Annotated[float, parameter("vigilance")] = VIGILANCE,
+    vigilance: Annotated[float, option.parameter("vigilance")] = VIGILANCE,
     max_nodes: Annotated[
         Any,
         typer.Option(
-            parser=max_nodes_of,
+            parser=option.max_nodes_of,
             metavar="N|none",
             help="the most boxes: close ones are joined, and vigilance lowered, where more are needed",
         ),
@@ -187,43 +158,37 @@ def fit(
     ] = None,
     half_life: Annotated[
         Any,
-        typer.Option(
-            parser=half_life_of,
-            metavar=HALF_LIFE_METAVAR,
-            help="in update and watch, a row counts half after so many further rows; auto: the labels choose",
-        ),
+        option.half_life("in update and watch, a row counts half after so many further rows; auto: the labels choose"),
     ] = None,
     mapping: Annotated[Mapping | None, typer.Option(help="how classes follow from boxes")] = None,
-    choice: Annotated[float | None, parameter("choice")] = None,
-    learning_rate: Annotated[float | None, parameter("learning_rate")] = None,
-    match_tracking: Annotated[float | None, parameter("match_tracking")] = None,
-    members: Annotated[int | None, parameter("n_members", "fit an ensemble of so many members", "M")] = None,
+    choice: Annotated[float | None, option.parameter("choice")] = None,
+    learning_rate: Annotated[float | None, option.parameter("learning_rate")] = None,
+    match_tracking: Annotated[float | None, option.parameter("match_tracking")] = None,
+    members: Annotated[int | None, option.parameter("n_members", "fit an ensemble of so many members", "M")] = None,
     voting: Annotated[Voting | None, typer.Option(help="of an ensemble: weighted by class, or one each")] = None,
     validation: Annotated[
         Any,
         typer.Option(
-            parser=validation_share,
+            parser=option.validation_share,
             metavar="labelled|SHARE",
             help="where class weights are measured: on learnt labels, or on a share of them that is held out",
         ),
     ] = None,
     quorum: Annotated[
-        int | None, parameter("quorum", "how many members must vote; matters with predict --search-depth")
+        int | None, option.parameter("quorum", "how many members must vote; matters with predict --search-depth")
     ] = None,
-    cost: CostOption = None,
-    accuracy: AccuracyOption = None,
+    cost: option.Cost = None,
+    accuracy: option.Accuracy = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="of all random choices")] = 0,
-    most_rows: Annotated[
-        int, typer.Option(min=1, help="of a longer file, learn a random sample: labelled rows first", metavar="N")
-    ] = MOST_ROWS,
-    encoding: EncodingOption = None,
-    use_dask: DaskOption = False,
-    scheduler: SchedulerOption = None,
-    server: ServerOption = None,
-    token: TokenOption = None,
-    wait: WaitOption = SECONDS_TO_WAIT,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    most_rows: Annotated[int, option.count("of a longer file, learn a random sample: labelled rows first")] = MOST_ROWS,
+    encoding: option.Encoding = None,
+    use_dask: option.UseDask = False,
+    scheduler: option.Scheduler = None,
+    server: option.Server = None,
+    token: option.Token = None,
+    wait: option.Wait = option.SECONDS_TO_WAIT,
+    as_json: option.Json = False,
+    quiet: option.Quiet = False,
 ) -> None:
     """Learn from a table and write the model. Blanks in the label column are unlabelled samples.
 
@@ -237,7 +202,7 @@ def fit(
 
     With --server a service fits AutoSSLART to the table, and --out is the name of the new model there.
     """
-    check_scheduler(scheduler, use_dask)
+    option.check_scheduler(scheduler, use_dask)
     options = {
         "mapping": mapping,
         "choice": choice,
@@ -253,14 +218,14 @@ def fit(
     }
     given = {name: value for name, value in options.items() if value is not None}
     check_options(given)
-    check_wanted(accuracy)
+    option.check_wanted(accuracy)
     if out == STANDARD:
         raise ValueError("A model goes to a file: give its name with --out.")
     named = ColumnRoles(label, id_column, group, ignore, category, use)
     expected = None
     if server is not None:
         refuse(dask=use_dask, cost=cost, accuracy=accuracy)
-        if given or (vigilance, seed, most_rows, wait) != (VIGILANCE, 0, MOST_ROWS, SECONDS_TO_WAIT):
+        if given or (vigilance, seed, most_rows, wait) != (VIGILANCE, 0, MOST_ROWS, option.SECONDS_TO_WAIT):
             raise ValueError(
                 "With --server the model is AutoSSLART with nothing to tune: leave out the options of the model, "
                 "--most-rows and --wait. sslart.client in Python creates models with all settings."
@@ -286,12 +251,12 @@ def fit(
             file.replace_present()
             if use_dask:
                 model, seconds, columns = fit_on_cluster(estimator, data, named, scheduler, quiet=quiet)
-                model.set_params(decision_costs=read_costs(cost, model.classes_.tolist()))
+                model.set_params(decision_costs=option.read_costs(cost, model.classes_.tolist()))
                 file.replace(model, LearntRows(group_column=group))
             else:
                 table = read_training_table(data, named, most_rows, seed, encoding, progress=not quiet)
                 columns = table.columns
-                model = estimator.set_params(decision_costs=read_costs(cost, list(table.label_counts)))
+                model = estimator.set_params(decision_costs=option.read_costs(cost, list(table.label_counts)))
                 start = time.perf_counter()
                 model.fit(table.samples, table.labels, **({} if group is None else {"groups": table.groups}))
                 seconds = time.perf_counter() - start
@@ -334,7 +299,7 @@ def _summary(
         "unlabelled": n_samples - sum(labels.values()),
         "labels": labels,
         "settings": {
-            name: as_options(value) if name == "decision_costs" else value
+            name: option.as_options(value) if name == "decision_costs" else value
             for name, value in model.get_params().items()
             if value is not None
         },

@@ -27,17 +27,9 @@ from sslart._tables.columns import (
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
 from sslart._utils.text import json_text, listed, plural
+from sslart.cli import _options as option
 from sslart.cli._line_reader import LineReader, Lines, NotARowError
 from sslart.cli._model_file import ModelFile
-from sslart.cli._options import (
-    SECONDS_TO_WAIT,
-    WAIT_HELP,
-    AlarmsOption,
-    EncodingOption,
-    LabelOption,
-    ModelArgument,
-    parameter,
-)
 from sslart.cli._output import check_not_read, check_target, show
 from sslart.cli._path_lock import InUseError
 from sslart.cli._predictions import RowPredictor
@@ -87,7 +79,7 @@ class StreamWorker:
         every: int,
         abstain_below: float | None = None,
         false_alarms: float = FALSE_ALARMS,
-        wait: float = SECONDS_TO_WAIT,
+        wait: float = option.SECONDS_TO_WAIT,
     ) -> None:
         if learning != LearningPolicy.none:
             check_target(model_file)
@@ -331,24 +323,24 @@ class StreamWorker:
 
 
 def watch(
-    model_file: ModelArgument,
+    model_file: option.Model,
     data: Annotated[str, typer.Argument(help="rows as CSV or JSON lines; - for standard input")] = STANDARD,
     follow: Annotated[bool, typer.Option("--follow", help="at the end of a file, wait for more rows")] = False,
-    label: LabelOption = None,
-    id_column: Annotated[str | None, typer.Option("--id", help="column to repeat", metavar="COLUMN")] = None,
+    label: option.Label = None,
+    id_column: Annotated[str | None, option.column("column to repeat", "--id")] = None,
     learn: Annotated[
         LearningPolicy, typer.Option(help="which rows the model learns: familiar ones and labelled ones, all, or none")
     ] = LearningPolicy.familiar,
-    every: Annotated[int, typer.Option(min=1, help="learn and save after so many rows", metavar="N")] = 100,
-    rejects: Annotated[
-        str | None, typer.Option(help="file for bad rows; MODEL.rejects.jsonl if not given", metavar="FILE")
-    ] = None,
+    every: Annotated[int, option.count("learn and save after so many rows")] = 100,
+    rejects: Annotated[str | None, option.file("file for bad rows; MODEL.rejects.jsonl if not given")] = None,
     abstain_below: Annotated[
-        float | None, parameter("abstain_below", "predict no class where it is less probable", "P")
+        float | None, option.parameter("abstain_below", "predict no class where it is less probable", "P")
     ] = None,
-    false_alarms: AlarmsOption = FALSE_ALARMS,
-    encoding: EncodingOption = None,
-    wait: Annotated[float, typer.Option(min=0, help=f"at the end: {WAIT_HELP}", metavar="SECONDS")] = SECONDS_TO_WAIT,
+    false_alarms: option.FalseAlarms = FALSE_ALARMS,
+    encoding: option.Encoding = None,
+    wait: Annotated[
+        float, typer.Option(min=0, help=f"at the end: {option.WAIT_HELP}", metavar="SECONDS")
+    ] = option.SECONDS_TO_WAIT,
     quiet: Annotated[bool, typer.Option("--quiet", help="print no summary at the end")] = False,
 ) -> None:
     """Read rows as they come and print a prediction for each as a line of JSON; flag novel rows.
