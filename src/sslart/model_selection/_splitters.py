@@ -384,13 +384,8 @@ class StratifiedGroupLabelledKFold(_GroupKFold):
     ----------
     n_splits : int, default=5
         Number of folds, from 2 up; there must be so many groups with labels, and so many labels of a class.
-    shuffle : bool, default=False
-        Whether groups are put into random order before they are split.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the random order.
-    whole_groups : bool, default=False
-        Whether unlabelled samples of the groups in the test fold are left out of training too. True measures how good
-        predictions are for groups of which no sample at all has been learnt.
+    shuffle, random_state, whole_groups
+        See `GroupLabelledKFold`.
 
     Examples
     --------
