@@ -10,17 +10,7 @@ from typing import Any, NamedTuple
 
 from sslart._utils.optional import optional
 from sslart.estimators._fitted import FittedModel
-from sslart.merging.partitions import (
-    Start,
-    Summary,
-    Wanted,
-    fit_part,
-    join_parts,
-    second_look,
-    start_of,
-    summary_of,
-    wanted_of,
-)
+from sslart.merging import partitions
 
 dask: Any = optional("dask", "dask")
 arrays: Any = optional("dask.array", "dask")
@@ -185,20 +175,20 @@ def learnt(
     `needs_labels`: a classifier must get a label at least.
     """
     parts, tasks = partitions_of(X, y=y, groups=groups, sample_weight=sample_weight), Tasks()
-    wanted: Wanted | None = wanted_of(estimator)
+    wanted: partitions.Wanted | None = partitions.wanted_of(estimator)
     while wanted is not None:
         found = tasks.each("scan", _summary, parts, estimator, wanted)
-        summary = run(tasks.tree("scan-join", Summary.joined, found))
-        wanted = second_look(summary)
-    start = sent(start_of(estimator, summary, needs_labels=needs_labels), "start")
+        summary = run(tasks.tree("scan-join", partitions.Summary.joined, found))
+        wanted = partitions.second_look(summary)
+    start = sent(partitions.start_of(estimator, summary, needs_labels=needs_labels), "start")
     found = tasks.each("learn", _learnt, parts, estimator, start)
-    joined: FittedModel = run(tasks.tree("merge", partial(join_parts, estimator), found))
+    joined: FittedModel = run(tasks.tree("merge", partial(partitions.join_parts, estimator), found))
     return joined
 
 
-def _summary(part: Partition, number: int, estimator: Any, wanted: Wanted) -> Summary:
-    return summary_of(estimator, **part._asdict(), number=number, wanted=wanted)
+def _summary(part: Partition, number: int, estimator: Any, wanted: partitions.Wanted) -> partitions.Summary:
+    return partitions.summary_of(estimator, **part._asdict(), number=number, wanted=wanted)
 
 
-def _learnt(part: Partition, number: int, estimator: Any, start: Start) -> FittedModel | None:
-    return fit_part(estimator, **part._asdict(), number=number, start=start)
+def _learnt(part: Partition, number: int, estimator: Any, start: partitions.Start) -> FittedModel | None:
+    return partitions.fit_part(estimator, **part._asdict(), number=number, start=start)

@@ -109,7 +109,7 @@ class BoxesDisplay(Display):
             table = view.read(X)
             samples, sample_labels = table.values[:, columns], [None] * len(table)
             if y is not None:
-                sample_labels = draw.classes_of(view.read_labels(y, table))
+                sample_labels = view.read_labels(y, table).plain()
         others = {label for label in sample_labels if label is not None} - set(classes)
         return cls(
             (names[columns[0]], names[columns[1]]),

@@ -51,16 +51,11 @@ class CoverageCorrectnessDisplay(Display):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sslart import SSLART
     >>> from sslart.plotting import CoverageCorrectnessDisplay
-    >>> X, y = load_iris(return_X_y=True)
-    >>> few = y.copy()
-    >>> few[[i for i in range(150) if i % 10]] = -1  # keep one label in ten
-    >>> model = SSLART(vigilance=0.9, random_state=0).fit(X, few)
-    >>> display = CoverageCorrectnessDisplay.from_estimator(model, X, y, depths=[1, 3, None])
-    >>> display.curve.coverage.round(2)
-    array([0.27, 0.65, 1.  ])
+    >>> by_depth = {1: ["a", None, None, "b"], None: ["a", "b", "a", "b"]}
+    >>> display = CoverageCorrectnessDisplay.from_predictions(["a", "a", "a", "b"], by_depth)
+    >>> display.curve.coverage, display.curve.correctness
+    (array([0.5, 1. ]), array([1.  , 0.75]))
     """
 
     curve: CoverageCorrectness
