@@ -211,8 +211,8 @@ def _whole(text: str) -> int:
     return int(text)
 
 
-validation_share = _parser(float, LABELLED, lambda share: 0 < share < 1, "a share between 0 and 1, such as 0.3")
-max_nodes_of = _parser(_whole, NO_LIMIT, lambda n: 2 <= n < 2**31, "a whole number of boxes from 2 up")
+_validation_share = _parser(float, LABELLED, lambda share: 0 < share < 1, "a share between 0 and 1, such as 0.3")
+_max_nodes_of = _parser(_whole, NO_LIMIT, lambda n: 2 <= n < 2**31, "a whole number of boxes from 2 up")
 _half_life_of = _parser(
     float, AUTO, lambda rows: 1 <= rows < MAX_HALF_LIFE, "a number of rows from 1 up, such as 10000"
 )
@@ -221,3 +221,13 @@ _half_life_of = _parser(
 def half_life(meaning: str) -> Any:
     """Return an option that takes a number of rows, or auto."""
     return typer.Option(parser=_half_life_of, metavar="auto|ROWS", help=meaning)
+
+
+def max_nodes(meaning: str) -> Any:
+    """Return an option that takes a number of boxes, or none."""
+    return typer.Option(parser=_max_nodes_of, metavar="N|none", help=meaning)
+
+
+def validation(meaning: str) -> Any:
+    """Return an option that takes a share of the labelled samples, or labelled."""
+    return typer.Option(parser=_validation_share, metavar="labelled|SHARE", help=meaning)

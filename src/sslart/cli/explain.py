@@ -99,8 +99,7 @@ def what_if(
         str | None, typer.Option(help="the class that is wanted; any other than the present one if not given")
     ] = None,
     fixed: Annotated[
-        list[str] | None,
-        option.column("column that never changes; may be given often, or once with commas"),
+        list[str] | None, option.column("column that never changes; may be given often, or once with commas")
     ] = None,
     ranges: Annotated[
         list[str] | None,

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict
 from enum import StrEnum
 from itertools import chain, repeat
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -141,17 +141,11 @@ def fit(
     group: Annotated[str | None, option.column(option.GROUP_HELP)] = None,
     category: Annotated[list[str] | None, option.columns("columns whose numbers are codes, not amounts")] = None,
     use: Annotated[
-        list[str] | None,
-        option.columns("columns to learn from though they name rows or are free text"),
+        list[str] | None, option.columns("columns to learn from though they name rows or are free text")
     ] = None,
     vigilance: Annotated[float, option.parameter("vigilance")] = VIGILANCE,
     max_nodes: Annotated[
-        Any,
-        typer.Option(
-            parser=option.max_nodes_of,
-            metavar="N|none",
-            help="the most boxes: close ones are joined, and vigilance lowered, where more are needed",
-        ),
+        Any, option.max_nodes("the most boxes: close ones are joined, and vigilance lowered, where more are needed")
     ] = None,
     scaling: Annotated[
         Scaling | None, typer.Option(help="scale numbers by range or by rank; AutoSSLART chooses where not given")
@@ -168,11 +162,7 @@ def fit(
     voting: Annotated[Voting | None, typer.Option(help="of an ensemble: weighted by class, or one each")] = None,
     validation: Annotated[
         Any,
-        typer.Option(
-            parser=option.validation_share,
-            metavar="labelled|SHARE",
-            help="where class weights are measured: on learnt labels, or on a share of them that is held out",
-        ),
+        option.validation("where class weights are measured: on learnt labels, or on a share of them that is held out"),
     ] = None,
     quorum: Annotated[
         int | None, option.parameter("quorum", "how many members must vote; matters with predict --search-depth")
@@ -222,7 +212,6 @@ def fit(
     if out == STANDARD:
         raise ValueError("A model goes to a file: give its name with --out.")
     named = ColumnRoles(label, id_column, group, ignore, category, use)
-    expected = None
     if server is not None:
         refuse(dask=use_dask, cost=cost, accuracy=accuracy)
         if given or (vigilance, seed, most_rows, wait) != (VIGILANCE, 0, MOST_ROWS, option.SECONDS_TO_WAIT):
@@ -233,48 +222,101 @@ def fit(
         if out == OUT:
             raise ValueError("With --server, --out is the name of the new model: give one, such as --out flowers.")
         with connected(server, token) as client:
-            job = fit_on_server(client, data, named, out, encoding)
-            if quiet:
-                return
-            model = client.load(out)
-        quality, seconds, found = summarise(view_of(model)), job.ended - job.created, job.outcome
-        columns, n_samples, labels = [ColumnSummary(**one) for one in found["columns"]], found["rows"], found["labels"]
+            fitted = _fit_with_service(client, data, named, out, encoding, quiet=quiet)
     else:
         check_target(out, data)
         if use_dask and (encoding is not None or accuracy is not None):
             raise ValueError("--encoding and --accuracy do not go with --dask: leave them out.")
-        file, estimator = (
-            ModelFile("fit", out, wait=wait),
-            estimator_of({"vigilance": vigilance, "random_state": seed, **given}),
-        )
-        with file.owned():
-            file.replace_present()
-            if use_dask:
-                model, seconds, columns = fit_on_cluster(estimator, data, named, scheduler, quiet=quiet)
-                model.set_params(decision_costs=option.read_costs(cost, model.classes_.tolist()))
-                file.replace(model, LearntRows(group_column=group))
-            else:
-                table = read_training_table(data, named, most_rows, seed, encoding, progress=not quiet)
-                columns = table.columns
-                model = estimator.set_params(decision_costs=option.read_costs(cost, list(table.label_counts)))
-                start = time.perf_counter()
-                model.fit(table.samples, table.labels, **({} if group is None else {"groups": table.groups}))
-                seconds = time.perf_counter() - start
-                take_day_first(model, table.day_first)
-                file.replace(model, _learnt_rows(model, table, named))
-        if quiet:
-            return
+        estimator = estimator_of({"vigilance": vigilance, "random_state": seed, **given})
+        file = ModelFile("fit", out, wait=wait)
         if use_dask:
-            quality = summarise(view_of(model))
-            n_samples, labels = int(quality.n_samples), {str(one.label): int(one.n_labels) for one in quality.classes}
+            fitted = _fit_with_dask(file, estimator, data, named, cost, scheduler, quiet=quiet)
         else:
-            quality = measured(model, table.samples, table.labels, table.groups, seed)
-            n_samples, labels, expected = len(table.labels), table.label_counts, more_labels(model, accuracy)
-    summary = _summary(model, quality, n_samples, labels, seconds, out) | {"more_labels": expected}
+            fitted = _fit_here(file, estimator, data, named, cost, accuracy, seed, most_rows, encoding, quiet=quiet)
+    if fitted is None:
+        return
+    summary, columns = _summary(fitted, out), fitted.columns
     if as_json:
         print_json({**summary, "columns": [one._asdict() for one in columns if one.kind not in ("left out", "label")]})
     else:
         _print(summary, columns)
+
+
+class Fitted(NamedTuple):
+    """A fitted model, what it was fitted to, and how good it is."""
+
+    model: Any
+    columns: list[ColumnSummary]
+    n_samples: int
+    labels: dict[str, int]  # by class
+    seconds: float
+    quality: ModelSummary
+    more_labels: dict[str, Any] | None = None
+
+
+def _fit_with_service(
+    client: Any, data: str, named: ColumnRoles, name: str, encoding: str | None, *, quiet: bool
+) -> Fitted | None:
+    """Let a service fit a model under a name; None if nothing is to be said of it."""
+    job = fit_on_server(client, data, named, name, encoding)
+    if quiet:
+        return None
+    model, found = client.load(name), job.outcome
+    columns = [ColumnSummary(**one) for one in found["columns"]]
+    seconds = job.ended - job.created
+    return Fitted(model, columns, found["rows"], found["labels"], seconds, summarise(view_of(model)))
+
+
+def _fit_with_dask(
+    file: ModelFile,
+    estimator: Any,
+    data: str,
+    named: ColumnRoles,
+    cost: list[str] | None,
+    scheduler: str | None,
+    *,
+    quiet: bool,
+) -> Fitted | None:
+    """Fit a model on a cluster and write it; None if nothing is to be said of it."""
+    with file.owned():
+        file.replace_present()
+        model, seconds, columns = fit_on_cluster(estimator, data, named, scheduler, quiet=quiet)
+        model.set_params(decision_costs=option.read_costs(cost, model.classes_.tolist()))
+        file.replace(model, LearntRows(group_column=named.group))
+    if quiet:
+        return None
+    quality = summarise(view_of(model))
+    labels = {str(one.label): int(one.n_labels) for one in quality.classes}
+    return Fitted(model, columns, int(quality.n_samples), labels, seconds, quality)
+
+
+def _fit_here(
+    file: ModelFile,
+    estimator: Any,
+    data: str,
+    named: ColumnRoles,
+    cost: list[str] | None,
+    accuracy: float | None,
+    seed: int,
+    most_rows: int,
+    encoding: str | None,
+    *,
+    quiet: bool,
+) -> Fitted | None:
+    """Fit a model in this process and write it; None if nothing is to be said of it."""
+    with file.owned():
+        file.replace_present()
+        table = read_training_table(data, named, most_rows, seed, encoding, progress=not quiet)
+        model = estimator.set_params(decision_costs=option.read_costs(cost, list(table.label_counts)))
+        start = time.perf_counter()
+        model.fit(table.samples, table.labels, **({} if named.group is None else {"groups": table.groups}))
+        seconds = time.perf_counter() - start
+        take_day_first(model, table.day_first)
+        file.replace(model, _learnt_rows(model, table, named))
+    if quiet:
+        return None
+    quality, expected = measured(model, table.samples, table.labels, table.groups, seed), more_labels(model, accuracy)
+    return Fitted(model, table.columns, len(table.labels), table.label_counts, seconds, quality, expected)
 
 
 def _learnt_rows(model: Any, table: TrainingTable, named: ColumnRoles) -> LearntRows:
@@ -285,9 +327,8 @@ def _learnt_rows(model: Any, table: TrainingTable, named: ColumnRoles) -> Learnt
     return LearntRows.of_fit(samples, keys_of(samples, table.labels, ids), id_column, named.group)
 
 
-def _summary(
-    model: Any, quality: ModelSummary, n_samples: int, labels: dict[str, int], seconds: float, out: str
-) -> dict[str, Any]:
+def _summary(fitted: Fitted, out: str) -> dict[str, Any]:
+    model, quality, labels = fitted.model, fitted.quality, fitted.labels
     view = view_of(model)
     promised = measured_guarantees(view)  # None if no labels are stored, or too few
     important = rows(model.feature_importances())[:N_IMPORTANT] if view.uses_evidence else None
@@ -295,8 +336,8 @@ def _summary(
         "model": out,
         "estimator": type(model).__name__,
         "description": in_words(model),
-        "samples": n_samples,
-        "unlabelled": n_samples - sum(labels.values()),
+        "samples": fitted.n_samples,
+        "unlabelled": fitted.n_samples - sum(labels.values()),
         "labels": labels,
         "settings": {
             name: option.as_options(value) if name == "decision_costs" else value
@@ -317,7 +358,8 @@ def _summary(
         and [{"feature": name, "share": share, "raises": words} for name, _, share, words in important],
         "boxes": int(model.n_nodes_),
         "vigilance_in_use": float(model.vigilance_),
-        "seconds": round(seconds, 3),
+        "seconds": round(fitted.seconds, 3),
+        "more_labels": fitted.more_labels,
     }
 
 

@@ -24,8 +24,7 @@ def predict(
     model_file: option.ModelOrName,
     data: option.Data,
     out: Annotated[
-        str,
-        option.file("CSV, TSV, Parquet, Excel, JSON or JSONL by its name; - for standard output"),
+        str, option.file("CSV, TSV, Parquet, Excel, JSON or JSONL by its name; - for standard output")
     ] = STANDARD,
     append: Annotated[
         bool, typer.Option("--append", help="write all columns of the table first, as they are, then the predictions")

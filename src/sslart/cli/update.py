@@ -48,8 +48,7 @@ def update(
     id_column: Annotated[str | None, option.column("column that names samples; as in fit if not given", "--id")] = None,
     group: Annotated[str | None, option.column(f"{option.GROUP_HELP}; as in fit if not given")] = None,
     half_life: Annotated[
-        Any,
-        option.half_life("from now on, a row counts half after so many further rows; as before if not given"),
+        Any, option.half_life("from now on, a row counts half after so many further rows; as before if not given")
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="learn rows too that the model has learnt before")] = False,
     out: option.OtherFile = None,

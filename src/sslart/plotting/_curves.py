@@ -224,13 +224,12 @@ class LearningCurveDisplay(Display):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.datasets import load_iris
     >>> from sslart import AutoSSLART
     >>> from sslart.plotting import LearningCurveDisplay
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> display = LearningCurveDisplay.from_estimator(AutoSSLART(random_state=0).fit(X[::10], y[::10]), accuracy=0.95)
-    >>> display.curve.n_now
-    57
+    >>> model = AutoSSLART(random_state=0).fit(*load_iris(return_X_y=True))
+    >>> LearningCurveDisplay.from_estimator(model, accuracy=0.99).curve.n_now
+    149
     """
 
     curve: LearningCurve
@@ -301,13 +300,12 @@ class GuaranteeDisplay(Display):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.datasets import load_iris
     >>> from sslart import AutoSSLART
     >>> from sslart.plotting import GuaranteeDisplay
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> display = GuaranteeDisplay.from_estimator(AutoSSLART(random_state=0).fit(X[::10], y[::10]))
+    >>> display = GuaranteeDisplay.from_estimator(AutoSSLART(random_state=0).fit(*load_iris(return_X_y=True)))
     >>> display.guarantees.n_labels
-    57
+    149
     >>> bool((np.diff(display.answered) > 0).all())
     True
     """

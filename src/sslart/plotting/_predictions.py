@@ -221,10 +221,9 @@ class EvidenceDisplay(Display):
     >>> from sklearn.datasets import load_iris
     >>> from sslart import AutoSSLART
     >>> from sslart.plotting import EvidenceDisplay
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = AutoSSLART(random_state=0).fit(X, y)
-    >>> display = EvidenceDisplay.from_estimator(model, X.iloc[[0]])
-    >>> [name for name, _ in display.bars][0]
+    >>> model = AutoSSLART(random_state=0).fit(*load_iris(return_X_y=True))
+    >>> display = EvidenceDisplay.from_estimator(model, [5.1, 3.5, 1.4, 0.2])
+    >>> display.bars[0][0]
     'average sample'
     >>> amounts = [amount for _, amount in display.bars]
     >>> abs(sum(amounts[:-1]) - amounts[-1]) < 1e-5
