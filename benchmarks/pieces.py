@@ -73,10 +73,11 @@ def version_of_ours(*folders: Path) -> str:
     return f"{sslart.__version__}-{digest.hexdigest()[:8]}"
 
 
-def add_places(parser: argparse.ArgumentParser, name: str) -> None:
-    """Add the options that say where a benchmark keeps its results, and where its page is."""
+def parsed(parser: argparse.ArgumentParser, name: str, line: Sequence[str] | None) -> argparse.Namespace:
+    """Return the parsed command line of a benchmark, with the folder of its results and the file of its page."""
     parser.add_argument("--out", type=Path, default=ROOT / "results" / name)
     parser.add_argument("--page", type=Path, default=ROOT / "docs" / f"{name}.md")
+    return parser.parse_args(line)
 
 
 def show_or_write(text: str, page: Path | None) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
 
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart._art.backend import INSTRUCTION_SETS
@@ -50,6 +51,18 @@ def pytest_collection_finish() -> None:
 
 def name_of(estimator: Any) -> str:
     return repr(estimator).replace("\n", "")
+
+
+def few(y: np.ndarray, step: int) -> np.ndarray:
+    """Keep one label in so many; the others are unlabelled."""
+    return np.where(np.arange(len(y)) % step == 0, y, -1)
+
+
+@pytest.fixture(scope="module")
+def cancer() -> tuple[np.ndarray, AutoSSLART]:
+    """Return the breast cancer data and a model that has learnt one label in twenty."""
+    X, y = load_breast_cancer(return_X_y=True)
+    return X, AutoSSLART(random_state=0).fit(X, few(y, 20))
 
 
 @pytest.fixture

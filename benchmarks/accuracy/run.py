@@ -109,8 +109,7 @@ def arguments_of(line: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--repeats", type=int, default=N_REPEATS)
     parser.add_argument("--jobs", type=int, default=2)
-    pieces.add_places(parser, "accuracy")
-    return parser.parse_args(line)
+    return pieces.parsed(parser, "accuracy", line)
 
 
 def main(line: list[str] | None = None) -> None:

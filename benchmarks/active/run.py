@@ -54,8 +54,7 @@ def arguments_of(line: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--label", help="version of ours, the name of the file of results; a digest of the sources")
     parser.add_argument("--report-only", action="store_true", help="measure nothing; write the page")
-    pieces.add_places(parser, "active")
-    return parser.parse_args(line)
+    return pieces.parsed(parser, "active", line)
 
 
 def main(line: list[str] | None = None) -> None:

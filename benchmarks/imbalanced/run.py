@@ -60,8 +60,7 @@ def arguments_of(line: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--half", choices=("tuning", "checking"), help="this half only; print, write none")
     parser.add_argument("--repeats", type=int, default=sets.N_REPEATS)
     parser.add_argument("--report-only", action="store_true", help="measure nothing; write the page")
-    pieces.add_places(parser, "imbalanced")
-    return parser.parse_args(line)
+    return pieces.parsed(parser, "imbalanced", line)
 
 
 def main(line: list[str] | None = None) -> None:

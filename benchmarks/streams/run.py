@@ -122,8 +122,7 @@ def arguments_of(line: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--print", action="store_true", help="print the tables, write no page")
     parser.add_argument("--label", help="version of ours, part of the name of its results; a digest of the sources")
     parser.add_argument("--jobs", type=int, default=1)
-    pieces.add_places(parser, "streams")
-    return parser.parse_args(line)
+    return pieces.parsed(parser, "streams", line)
 
 
 def main(line: list[str] | None = None) -> None:

@@ -48,8 +48,7 @@ def arguments_of(line: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="one repetition; print, write no page")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--label", help="version of ours, part of the name of the file of results")
-    pieces.add_places(parser, "trust")
-    return parser.parse_args(line)
+    return pieces.parsed(parser, "trust", line)
 
 
 def main(line: list[str] | None = None) -> None:
