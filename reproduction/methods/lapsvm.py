@@ -66,9 +66,8 @@ class LapSVM(KernelCompetitor):
     def fit(self, X: FloatArray, y: IntArray) -> Self:
         """Choose the settings and train."""
         labelled, codes = self._labelled(y)
-        squares = tuning.squared_distances(X, X)
+        squares, unit = tuning.own_distances(X)
         graph = tuning.laplacian(X, self.n_neighbors)
-        unit = tuning.median_distance(squares)
         settings = list(product(self.widths, self.gammas_a))
         expansions = {}
         for width in self.widths:

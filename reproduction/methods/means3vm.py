@@ -69,8 +69,7 @@ class MeanS3VM(KernelCompetitor):
     def fit(self, X: FloatArray, y: IntArray) -> Self:
         """Choose the kernel width and train."""
         labelled, codes = self._labelled(y)
-        squares = tuning.squared_distances(X, X)
-        unit = tuning.median_distance(squares)
+        squares, unit = tuning.own_distances(X)
         kernels = {width: tuning.gaussian(squares, width * unit) for width in self.widths}
 
         def score(width: float, kept: IntArray, hidden: IntArray, signs: FloatArray) -> FloatArray:

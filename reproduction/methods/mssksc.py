@@ -64,8 +64,7 @@ class MSSKSC(KernelCompetitor):
     def fit(self, X: FloatArray, y: IntArray) -> Self:
         """Choose the settings and train."""
         labelled, codes = self._labelled(y)
-        squares = tuning.squared_distances(X, X)
-        unit = tuning.median_distance(squares)
+        squares, unit = tuning.own_distances(X)
         responses = {}
         for width in self.widths:
             kernel = tuning.gaussian(squares, width * unit)

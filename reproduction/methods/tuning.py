@@ -34,6 +34,12 @@ def median_distance(squares: FloatArray) -> float:
     return max(float(np.sqrt(np.median(squares[np.triu_indices(len(squares), 1)]))), 1e-12)
 
 
+def own_distances(X: FloatArray) -> tuple[FloatArray, float]:
+    """Return the squared distances between all samples, and the median distance."""
+    squares = squared_distances(X, X)
+    return squares, median_distance(squares)
+
+
 def gaussian(squares: FloatArray, width: float) -> FloatArray:
     """Return exp(-d² / 2 width²)."""
     return np.asarray(np.exp(-squares / (2 * width**2)))
