@@ -101,7 +101,7 @@ def estimator_of(given: dict[str, Any]) -> Any:
     return SSLART(**values)
 
 
-def in_words(model: Any) -> dict[str, str]:
+def described_model(model: Any) -> dict[str, str]:
     """Return a description of a fitted model and its predictions, by topic."""
     view, mapping = view_of(model), Mapping(model.mapping)
     how = {"mapping": f"{mapping}: {HOW_CLASSES_FOLLOW[mapping]}"}
@@ -335,7 +335,7 @@ def _summary(fitted: Fitted, out: str) -> dict[str, Any]:
     return {
         "model": out,
         "estimator": type(model).__name__,
-        "description": in_words(model),
+        "description": described_model(model),
         "samples": fitted.n_samples,
         "unlabelled": fitted.n_samples - sum(labels.values()),
         "labels": labels,

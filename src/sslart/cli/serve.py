@@ -77,7 +77,7 @@ def serve(
         )
         hosts = tuple(allow_host or ())
         options = runner.Options(folder, host, port, hosts, tls_cert, tls_key, behind_proxy, log_all, limited)
-        runner.run(options, lambda address: _told(f"sslart serves {folder} at {address}"))
+        runner.run(options, lambda address: _show_at_once(f"sslart serves {folder} at {address}"))
 
 
 def studio(
@@ -105,10 +105,10 @@ def studio(
     for package, extra in (("fastapi", "serve"), ("uvicorn", "serve"), ("apsw", "serve"), ("httpx", "client")):
         optional(package, extra)
     module = heavy("sslart.studio._studio")
-    module.launch(module.Studio(folder, table, label, name, port, not no_browser), _told)
+    module.launch(module.Studio(folder, table, label, name, port, not no_browser), _show_at_once)
 
 
-def _told(text: str) -> None:
+def _show_at_once(text: str) -> None:
     show(text)
     sys.stdout.flush()
 

@@ -29,8 +29,8 @@ from sslart.cli._output import check_target, print_json, print_table
 from sslart.cli._remote import Sending, ServedModel, connected, refuse
 from sslart.cli._seen_rows import MAX_KEYS, NO_KEYS, LearntRows, RowKeys, keys_of
 
-MERGED_IN_WORDS = {"models": "models merged", "samples": "rows learnt", "boxes_before": "boxes of all models"}
-LEARNT_IN_WORDS = {
+MERGED_TEXTS = {"models": "models merged", "samples": "rows learnt", "boxes_before": "boxes of all models"}
+LEARNT_TEXTS = {
     "samples": "rows learnt",
     "labelled": "of these with a label",
     "learnt_before": "rows learnt before",
@@ -144,7 +144,7 @@ def _show(counts: dict[str, Any], before: _State, model: Any, *, as_json: bool) 
         "accuracy": after.quality.accuracy_text(),
         "change": _change_text(change),
     }
-    print_table(("learnt", ""), [(LEARNT_IN_WORDS.get(name, name), str(value)) for name, value in summary.items()])
+    print_table(("learnt", ""), [(LEARNT_TEXTS.get(name, name), str(value)) for name, value in summary.items()])
 
 
 def _change_text(change: Estimate | None) -> str:
@@ -284,7 +284,7 @@ def merge(
         print_json({**found, "accuracy": None if summary.accuracy is None else vars(summary.accuracy)})
         return
     found |= {"classes": ", ".join(map(str, found["classes"])), "accuracy": summary.accuracy_text()}
-    print_table(("merged", ""), [(MERGED_IN_WORDS.get(name, name), str(value)) for name, value in found.items()])
+    print_table(("merged", ""), [(MERGED_TEXTS.get(name, name), str(value)) for name, value in found.items()])
 
 
 def _with_names(message: str, paths: list[str]) -> str:

@@ -92,7 +92,7 @@ class StreamWorker:
         self.saved_through = 0
         self.false_alarms = false_alarms
         self._predict = RowPredictor(self.model, abstain_below, false_alarms=false_alarms)
-        self._reader, self._known_names = LineReader(), self._names_that_matter()
+        self._reader, self._known_names = LineReader(), self._useful_names()
         self._to_learn: list[StreamRow] = []
         self._unsaved: list[StreamRow] = []  # learnt since the model was saved
         self._n_rows = self._n_predicted = self._n_novel = self._n_rejected = self._n_learnt = 0
@@ -106,7 +106,7 @@ class StreamWorker:
         rows = [row for row in map(self._read, lines) if row is not None]
         while rows:  # a row is predicted by what was learnt before its own N rows, however lines come together
             n_room = self.every - self._n_waiting
-            self._each_if_not_all(self._print_predictions, rows[:n_room])
+            self._together_or_each(self._print_predictions, rows[:n_room])
             rows = rows[n_room:]
             if self._n_waiting >= self.every:
                 self._learn_if_free()
@@ -120,7 +120,7 @@ class StreamWorker:
         try:
             self._learn_and_save()
         except (OSError, ValueError):
-            self._put_aside()
+            self._reject_unsaved()
             raise
 
     def _learn_if_free(self) -> None:
@@ -137,21 +137,21 @@ class StreamWorker:
         self._n_waiting = 0
         if self._to_learn or self._unsaved:
             with self._file.owned(wait):
-                self._learn_on_what_is_there()
+                self._learn_on_present_file()
             self._n_learnt += len(self._unsaved)
             self._unsaved = []
             self._predict = RowPredictor(self.model, self.abstain_below, false_alarms=self.false_alarms)
         if self.learning != LearningPolicy.none:
             self.saved_through = self._last
 
-    def _learn_on_what_is_there(self) -> None:
+    def _learn_on_present_file(self) -> None:
         """Learn pending rows on top of the present file, which other programs may have changed, and save the model."""
         for turns_left in reversed(range(MAX_TRIES)):
             if self._file.has_changed():
-                self._read_anew()
+                self._reload()
             rows, self._to_learn = self._to_learn, []
             if rows:
-                self._each_if_not_all(self._learn, rows)
+                self._together_or_each(self._learn, rows)
             try:
                 self._file.replace(self.model, self._rows)
                 break
@@ -159,22 +159,22 @@ class StreamWorker:
                 if not turns_left:
                     raise
 
-    def _read_anew(self) -> None:
+    def _reload(self) -> None:
         """Reload a model written by another program, and queue the unsaved rows to be learnt again."""
         note(f"another program has changed {self.model_file}: it is read anew, and goes on learning as it is now.")
         self.model, self._rows = self._file.read()
         if self._reader.names is not None:
             check_learnt_columns(self.model, self._reader.names, SOURCE)
-        self._known_names = self._names_that_matter()
+        self._known_names = self._useful_names()
         self._to_learn, self._unsaved = self._unsaved + self._to_learn, []
 
-    def _names_that_matter(self) -> frozenset[str]:
+    def _useful_names(self) -> frozenset[str]:
         """Return the columns that have a use; none where the model has learnt from columns without names."""
         names = learnt_columns(self.model)
         others = (self.label, self.id_column, self._rows.group_column)
         return frozenset([*names, *(name for name in others if name is not None)] if names else ())
 
-    def _put_aside(self) -> None:
+    def _reject_unsaved(self) -> None:
         """Keep the rows that could not be learnt."""
         rows = self._unsaved + self._to_learn
         self._to_learn, self._unsaved, self._n_not_learnt = [], [], len(rows)
@@ -217,13 +217,13 @@ class StreamWorker:
         row = StreamRow(self._n_rows, line, cells)
         if self._reader.is_json:
             try:
-                row = row._replace(cells=self._that_matter(cells))
+                row = row._replace(cells=self._useful_cells(cells))
             except ValueError as error:
                 self._reject(row, error)
                 return None
         return row
 
-    def _that_matter(self, cells: dict[str, Any]) -> dict[str, Any]:
+    def _useful_cells(self, cells: dict[str, Any]) -> dict[str, Any]:
         """Return the values of an object that have a use; it may have others, and lack some, but not both."""
         names = self._known_names
         if not names:
@@ -238,7 +238,7 @@ class StreamWorker:
             )
         return useful
 
-    def _each_if_not_all(self, do: Callable[[list[StreamRow]], None], rows: list[StreamRow]) -> None:
+    def _together_or_each(self, do: Callable[[list[StreamRow]], None], rows: list[StreamRow]) -> None:
         """Do something with rows together; where one of them is bad, with each by itself, and reject that one."""
         try:
             do(rows)
@@ -247,7 +247,7 @@ class StreamWorker:
                 self._reject(rows[0], error)
                 return
             for row in rows:
-                self._each_if_not_all(do, [row])
+                self._together_or_each(do, [row])
 
     def _as_samples(self, rows: list[StreamRow]) -> tuple[Any, Any]:
         """Return rows as a frame, and the samples in it."""
