@@ -29,6 +29,7 @@ from sslart.explain._options import STAY, ChangeSpace, Options
 PROBED_VALUES = 360  # of a sample, all features of each probe counted: predictions of few features take less time
 FEWEST_PROBES, MOST_PROBES = 12, 96  # of one feature each; so few options of all features together are all tried
 COARSE, MOST_COARSE = 8, 64  # options of a feature whose effect is known: per probe and feature, and at most
+SPREAD = 480  # options of all features together, where none of the probes is enough
 DAYS = 7  # around a date that are all tried: weekdays come again
 EFFECTS = 6000  # predictions that the effects of options may take
 PAIRED, PAIRS = 6, 4  # features that are tried in pairs, and how many pairs of them
@@ -138,9 +139,12 @@ class Search:
         if not rows.size:
             return Found.joined([], self.n_columns)
         singles, alone = self._singles(rows, by_box=want_all)
+        singles = Found.joined([singles, self._anywhere(np.setdiff1d(rows, singles.rows))], self.n_columns)
         found, without = [singles], np.setdiff1d(rows, singles.rows)
-        paired = rows if want_all else without[: 0 if self.view.uses_one_box else None]  # one box: ways into boxes do
-        found.append(self._pairs(paired, alone.of(np.searchsorted(rows, paired)), want_all=want_all))
+        paired = rows
+        if not want_all:
+            paired = without[:0] if self.view.uses_one_box else self._longer(rows, singles)  # ways into boxes do
+        found.append(self._pairs(paired, self._gains_of(alone, rows, paired, singles), want_all=want_all))
         open_ = np.setdiff1d(without, found[-1].rows)
         if self.view.uses_evidence:
             more = self._together(open_, alone.of(np.searchsorted(rows, open_)))
@@ -148,6 +152,20 @@ class Search:
             open_ = np.setdiff1d(open_, more.rows[(more.candidates != STAY).sum(axis=1) <= FEW])
         found.append(self._into_boxes(open_))
         return Found.joined(found, self.n_columns)
+
+    def _longer(self, rows: IntArray, found: Found) -> IntArray:
+        """Return the rows without a change of two features at most, those that follow included."""
+        n_changes, _ = self.space.measured(found.rows, self.space.table_of(*found)[0])
+        return np.setdiff1d(rows, found.rows[n_changes <= 2])
+
+    def _gains_of(self, alone: Alone, rows: IntArray, paired: IntArray, singles: Found) -> Alone:
+        """Return what features gain alone in some rows: nothing that others follow, where one feature is enough."""
+        some = alone.of(np.searchsorted(rows, paired))
+        followed = np.zeros((len(paired), self.n_columns), dtype=bool)
+        for number, relation in enumerate(self.options.relations):
+            followed[:, list(relation.bases)] |= self.space.follows[paired, number][:, None]
+        followed &= np.isin(paired, singles.rows)[:, None]
+        return some._replace(gains=np.where(followed[:, :, None], -np.inf, some.gains))
 
     # single features
 
@@ -204,6 +222,16 @@ class Search:
         found = [np.concatenate(part) for part in zip(*parts, strict=True)]
         places, columns, options, gains = found
         return places, columns, options, gains
+
+    def _anywhere(self, rows: IntArray) -> Found:
+        """Return changes of one feature, to options spread over all that it has."""
+        n = max(SPREAD // self.n_columns, COARSE)
+        spread = spread_options(self.options.sizes, np.full(self.n_columns, n))
+        places, columns, which = np.nonzero(self.movable[rows][:, :, None] & (spread != STAY))
+        candidates = np.full((len(places), self.n_columns), STAY)
+        options = candidates[np.arange(len(places)), columns] = spread[columns, which]
+        reached, _ = self.predict(rows[places], candidates)
+        return self._nearest(rows, places, columns, options, reached)
 
     def _own_options(self, rows: IntArray, columns: IntArray) -> IntArray:
         """Return the options that are the values of the samples already; -1 for none."""
@@ -475,6 +503,15 @@ class Search:
             open_ = open_[places[best]]
             candidates[open_] = without[best]
         return Found(found.rows, candidates)
+
+
+def spread_options(sizes: IntArray, most: IntArray) -> IntArray:
+    """Return at most so many options of each column, from the first to the last, (n_columns, n_options)."""
+    found = np.full((len(sizes), most.max(initial=1)), STAY)
+    for column, (size, n) in enumerate(zip(sizes.tolist(), most.tolist(), strict=True)):
+        some = np.unique(np.linspace(0, max(size - 1, 0), min(n, size)).astype(np.int64))
+        found[column, : len(some)] = some
+    return found
 
 
 def n_probes(n_columns: int) -> int:
