@@ -29,16 +29,16 @@ from sslart.explain._options import STAY, ChangeSpace, Options
 PROBED_VALUES = 360  # of a sample, all features of each probe counted: predictions of few features take less time
 FEWEST_PROBES, MOST_PROBES = 12, 96  # of one feature each; so few options of all features together are all tried
 COARSE, MOST_COARSE = 8, 64  # options of a feature whose effect is known: per probe and feature, and at most
-SPREAD = 480  # options of all features together, where none of the probes is enough
+SPREAD, MOST_SPREAD = 480, 40  # options of all features together, and of one, where none of the probes is enough
 DAYS = 7  # around a date that are all tried: weekdays come again
 EFFECTS = 6000  # predictions that the effects of options may take
-PAIRED, PAIRS = 6, 4  # features that are tried in pairs, and how many pairs of them
+PAIRED = 6  # features that are tried in pairs
 MANY_PAIRED = 12  # features, for a what-if
 WIDE, MANY_WIDE = 2, 6  # pairs that are tried at several options of each, and those for a what-if
 TOGETHER = (3, 4, 5, 6, 8, 11, 15, 20, 30, 50, 100, 200, 500)  # features that are moved together
 FEW = 3  # features: where more are needed, ways into boxes are tried as well
 REDUCED = 36  # features of the pairs of a sample that are made smaller, three pairs at most
-NEAR_BOXES, WAYS = 16, 4  # boxes that are compared, and ways into them that are tried
+NEAR_BOXES, WAYS = 32, 8  # boxes that are compared, and ways into them that are tried
 ROWS = 1024  # samples that are searched together, and fewer of many features or classes
 CLOSE = 1 / 24  # of its way, to which one of several features comes as near as is enough
 NEVER = -1e9  # margin of a class that is not wanted
@@ -225,7 +225,7 @@ class Search:
 
     def _anywhere(self, rows: IntArray) -> Found:
         """Return changes of one feature, to options spread over all that it has."""
-        n = max(SPREAD // self.n_columns, COARSE)
+        n = min(max(SPREAD // self.n_columns, COARSE), MOST_SPREAD)
         spread = spread_options(self.options.sizes, np.full(self.n_columns, n))
         places, columns, which = np.nonzero(self.movable[rows][:, :, None] & (spread != STAY))
         candidates = np.full((len(places), self.n_columns), STAY)
@@ -306,7 +306,7 @@ class Search:
         leading = np.argsort(-alone.gains, axis=1, kind="stable")[:, :n]
         together = np.take_along_axis(alone.gains, leading, axis=1)
         expected = (alone.start[:, None] + together[:, one] + together[:, other]).reshape(len(rows), -1)
-        chosen = np.argsort(-expected, axis=1, kind="stable")[:, : len(one) if many else PAIRS]
+        chosen = np.argsort(-expected, axis=1, kind="stable")[:, : len(one)]
         pair, index = chosen // alone.n_classes, chosen % alone.n_classes
         each = np.arange(len(rows))[:, None]
         columns = leading[each, one[pair], index], leading[each, other[pair], index]
