@@ -294,7 +294,7 @@ class ChangeSpace:
             held = relation.holds(table, options.spans.item(relation.column))
             self.follows[:, number] = held
             if relation.column < view.reader.n_features_in_:
-                self.n_following[np.ix_(held, list(relation.bases))] += 1
+                self.n_following[:, np.unique(relation.bases)] += held[:, None]
             absent = np.isnan(relation_values(table, relation)).any(axis=1)
             self.movable[held | absent, relation.column] = False
 

@@ -29,7 +29,7 @@ from sslart.explain._options import STAY, ChangeSpace, Options
 PROBED_VALUES = 360  # of a sample, all features of each probe counted: predictions of few features take less time
 FEWEST_PROBES, MOST_PROBES = 12, 96  # of one feature each; so few options of all features together are all tried
 COARSE, MOST_COARSE = 8, 64  # options of a feature whose effect is known: per probe and feature, and at most
-SPREAD, MOST_SPREAD = 480, 40  # options of all features together, and of one, where none of the probes is enough
+SPREAD, MOST_SPREAD = 480, 38  # options of all features together, and of one, where none of the probes is enough
 DAYS = 7  # around a date that are all tried: weekdays come again
 EFFECTS = 6000  # predictions that the effects of options may take
 PAIRED = 6  # features that are tried in pairs
