@@ -181,7 +181,7 @@ def section(names: Sequence[str] = TABLES) -> str:
         [one.table, str(one.n_columns), *(_figure(getattr(one, field.name), field.name) for field in fields(one)[2:])]
         for one in found
     ]
-    mean = np.mean([one.n_changes for one in found])
+    mean = np.nanmean([one.n_changes for one in found])
     slowest = max(found, key=lambda one: one.milliseconds)
     return (
         f"## Counterfactuals\n\n`AutoSSLART` with one label in {ONE_LABEL_IN}, `counterfactual` for {N_ROWS} rows of "
