@@ -78,7 +78,22 @@ class Counterfactual:
         return self._table.sample(self._row)
 
     def __str__(self) -> str:
-        return change_line(self)
+        *first, last = (change_text(change) for change in self.changes)
+        return f"{', '.join(first)} and {last}: {self._predicted()}" if first else f"{last}: {self._predicted()}"
+
+    def _predicted(self) -> str:
+        return _prediction_text(self.prediction, self.confidence, plausible=self.plausible)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counterfactual as plain values that JSON knows."""
+        return {
+            "prediction": self.prediction,
+            "confidence": self.confidence,
+            "distance": self.distance,
+            "plausible": self.plausible,
+            "changes": [change._asdict() for change in self.changes],
+            "sample": list(self.sample),
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,14 +195,36 @@ class Counterfactuals(Sequence[Counterfactual]):
         return self._found[place]
 
     def __str__(self) -> str:
-        return as_text(self)
+        wanted = "another prediction" if self.target is None else printable(self.target)
+        each = "This change leads" if len(self) == 1 else "Each of these changes alone leads"
+        first = f"{self._headline()}. {each} to {wanted}:" if len(self) else f"{self._headline()}."
+        return "\n".join([first, *(f"  {number}. {one}" for number, one in enumerate(self, start=1)), *self._notes()])
 
     def __repr__(self) -> str:
-        return f"<Counterfactuals: {len(self)}; {headline(self)}>"
+        return f"<Counterfactuals: {len(self)}; {self._headline()}>"
+
+    def _headline(self) -> str:
+        """Return the headline with the current prediction."""
+        if self.abstained:
+            return "No prediction"
+        return f"Prediction: {_prediction_text(self.prediction, self.confidence)}"
+
+    def _notes(self) -> list[str]:
+        implausible = [IMPLAUSIBLE_NOTE] if any(one.plausible is False for one in self) else []
+        return implausible + ([self.note] if self.note else [])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counterfactuals as plain values that JSON knows."""
-        return as_dict(self)
+        return {
+            "prediction": self.prediction,
+            "abstained": self.abstained,
+            "confidence": self.confidence,
+            "target": self.target,
+            "features": self.feature_names,
+            "sample": list(self.sample),
+            "counterfactuals": [one.to_dict() for one in self],
+            "note": self.note,
+        }
 
     def to_frame(self) -> Any:
         """Return a pandas frame: the sample as it is, then each changed sample, with its prediction.
@@ -203,7 +240,19 @@ class Counterfactuals(Sequence[Counterfactual]):
         return optional("pandas", "data").DataFrame([given, *rows], index=index, columns=[*self.feature_names, *names])
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        """Return a table: one row per feature that changes, one column per counterfactual."""
+        heads = ["feature", "now", *(f"change {number}" for number in range(1, len(self) + 1))]
+        rows = []
+        for column, name in enumerate(self.feature_names):
+            now = self.sample[column]
+            cells = [value_text(name, one.sample[column], DIGITS) if one.sample[column] != now else "" for one in self]
+            if any(cells):
+                rows.append([name, value_text(name, now, DIGITS), *cells])
+        if rows:
+            now = "none" if self.abstained else _prediction_text(self.prediction, self.confidence)
+            rows.append(["prediction", now, *(one._predicted() for one in self)])
+        notes = "".join(f"<p>{escape(line)}</p>" for line in (str(self).split("\n")[0], *self._notes()))
+        return f'<div class="sslart-counterfactuals">{notes}{html_table(heads, rows) if rows else ""}</div>'
 
 
 def counterfactuals_of(
@@ -576,82 +625,6 @@ def _prediction_text(prediction: Any, confidence: float | None, *, plausible: bo
         ["implausible"] if plausible is False else []
     )
     return f"{printable(prediction)} ({', '.join(details)})" if details else printable(prediction)
-
-
-def change_line(counterfactual: Counterfactual) -> str:
-    """Return a text on all changes and the resulting prediction."""
-    *first, last = (change_text(change) for change in counterfactual.changes)
-    changes = f"{', '.join(first)} and {last}" if first else last
-    return f"{changes}: {_predicted(counterfactual)}"
-
-
-def _predicted(counterfactual: Counterfactual) -> str:
-    return _prediction_text(counterfactual.prediction, counterfactual.confidence, plausible=counterfactual.plausible)
-
-
-def headline(found: Counterfactuals) -> str:
-    """Return the headline with the current prediction."""
-    if found.abstained:
-        return "No prediction"
-    return f"Prediction: {_prediction_text(found.prediction, found.confidence)}"
-
-
-def as_text(found: Counterfactuals) -> str:
-    """Return counterfactuals in plain words, one line each."""
-    lines = [f"{headline(found)}."]
-    if len(found):
-        wanted = "another prediction" if found.target is None else printable(found.target)
-        each = "This change leads" if len(found) == 1 else "Each of these changes alone leads"
-        lines = [f"{headline(found)}. {each} to {wanted}:"]
-    lines += [f"  {number}. {one}" for number, one in enumerate(found, start=1)]
-    return "\n".join([*lines, *_notes(found)])
-
-
-def _notes(found: Counterfactuals) -> list[str]:
-    implausible = [IMPLAUSIBLE_NOTE] if any(one.plausible is False for one in found) else []
-    return implausible + ([found.note] if found.note else [])
-
-
-def counterfactual_dict(counterfactual: Counterfactual) -> dict[str, Any]:
-    """Return one counterfactual as values that JSON knows."""
-    return {
-        "prediction": counterfactual.prediction,
-        "confidence": counterfactual.confidence,
-        "distance": counterfactual.distance,
-        "plausible": counterfactual.plausible,
-        "changes": [change._asdict() for change in counterfactual.changes],
-        "sample": list(counterfactual.sample),
-    }
-
-
-def as_dict(found: Counterfactuals) -> dict[str, Any]:
-    """Return counterfactuals as values that JSON knows."""
-    return {
-        "prediction": found.prediction,
-        "abstained": found.abstained,
-        "confidence": found.confidence,
-        "target": found.target,
-        "features": found.feature_names,
-        "sample": list(found.sample),
-        "counterfactuals": [counterfactual_dict(one) for one in found],
-        "note": found.note,
-    }
-
-
-def as_html(found: Counterfactuals) -> str:
-    """Return counterfactuals as a table: one row per feature that changes, one column per counterfactual."""
-    heads = ["feature", "now", *(f"change {number}" for number in range(1, len(found) + 1))]
-    rows = []
-    for column, name in enumerate(found.feature_names):
-        now = found.sample[column]
-        cells = [value_text(name, one.sample[column], DIGITS) if one.sample[column] != now else "" for one in found]
-        if any(cells):
-            rows.append([name, value_text(name, now, DIGITS), *cells])
-    if rows:
-        now = "none" if found.abstained else _prediction_text(found.prediction, found.confidence)
-        rows.append(["prediction", now, *(_predicted(one) for one in found)])
-    notes = "".join(f"<p>{escape(line)}</p>" for line in (as_text(found).split("\n")[0], *_notes(found)))
-    return f'<div class="sslart-counterfactuals">{notes}{html_table(heads, rows) if rows else ""}</div>'
 
 
 def _note(
