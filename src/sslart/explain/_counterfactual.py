@@ -48,10 +48,6 @@ class Counterfactual:
     ----------
     prediction : class
         What the model predicts for the changed sample.
-    changes : tuple of Change
-        The features that differ; of a date itself, not of its hour, weekday and month, which follow from it.
-    sample : tuple
-        The whole changed sample, one value per column; None where missing.
     confidence : float or None
         Probability of that class. This and what follows are None in an `Explanation`.
     distance : float or None
@@ -69,7 +65,7 @@ class Counterfactual:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """The features that differ."""
+        """The features that differ; of a date itself, not of its hour, weekday and month, which follow from it."""
         return self._table.changes(self._row)
 
     @property
@@ -159,7 +155,6 @@ class Counterfactuals(Sequence[Counterfactual]):
     ----------
     prediction : class or None
         What the model predicts for the sample as it is; None where it abstains.
-    abstained : bool
     confidence : float or None
         Probability of that class; None where the model abstains.
     target : class or None
@@ -316,7 +311,9 @@ def counterfactuals_of(
     plausible = check_flag("counterfactual", "plausible", plausible)
     check_has_label(view.class_table)
     sample = read_sample(view, x)
-    present, confidence = present_class(view, sample)
+    prediction = view.predict(sample, want_proba=True)
+    assert prediction.proba is not None
+    present = prediction.indices.item(0)
     index = read_target(view, target, present)
     limits = read_limits(view, fixed, ranges)
     space = ChangeSpace(view, options_of(view, limits, sample), sample)
@@ -325,7 +322,7 @@ def counterfactuals_of(
     classes, names = view.classes.tolist(), view.feature_names
     return Counterfactuals(
         None if present == UNLABELLED else classes[present],
-        confidence,
+        None if present == UNLABELLED else prediction.proba.item(0, present),
         None if index is None else classes[index],
         CounterfactualTable(names, classes, np.array([present]), sample, sample).sample(0),
         names,
@@ -594,14 +591,6 @@ def _range(view: ModelView, column: int, given: Any) -> tuple[float, float]:
             f"{highest:g}. Give limits that reach into these."
         )
     return low, high
-
-
-def present_class(view: ModelView, table: Table) -> tuple[int, float | None]:
-    """Return the class index that the model predicts for one sample and its probability; -1 and None for none."""
-    prediction = view.predict(table, want_proba=True)
-    index = prediction.indices.item(0)
-    assert prediction.proba is not None
-    return index, None if index == UNLABELLED else prediction.proba.item(0, index)
 
 
 def change_text(change: Change) -> str:

@@ -226,9 +226,8 @@ class Search:
             usable = self.movable[rows, column][:, None] & (options >= 0) & (options < self.options.sizes[column])
             places, which = np.nonzero(usable)
             parts.append((places, np.full(len(places), column), options[usable], np.zeros(len(places))))
-        found = [np.concatenate(part) for part in zip(*parts, strict=True)]
-        places, columns, options, gains = found
-        return places, columns, options, gains
+        places, columns, options, expected = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return places, columns, options, expected
 
     def _anywhere(self, rows: IntArray, places: IntArray) -> Probes:
         """Return options of single features that are spread over all that there are, for the rows at some places."""
