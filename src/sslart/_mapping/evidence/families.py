@@ -188,7 +188,7 @@ class SplineBasis(Basis):
         heights, start = np.empty((self._samples.shape[1], N_KNOTS, weights.shape[1])), 0
         for features, n_knots in self._features:
             end = start + len(features) * n_knots
-            by_feature = weights[start:end].reshape(len(features), n_knots, -1)
+            by_feature = weights[start:end].reshape(len(features), n_knots, weights.shape[1])
             own = np.einsum("ak,fkc->fac", self._root(n_knots), by_feature)
             if n_knots == N_KNOTS:
                 heights[features] = own
