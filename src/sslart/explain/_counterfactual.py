@@ -360,14 +360,14 @@ def _unlike(space: ChangeSpace, wanted: BoolArray, n: int, *, plausible: bool) -
     pool = [first.candidates]
     if n > 1:
         pool.append(search.all_changes().candidates)
-    choice = _Choice(space, first.candidates[0], np.concatenate(pool))
     tried: set[frozenset[int]] = {frozenset()}
-    for _ in range(MOST_ROUNDS):
+    for turn in range(MOST_ROUNDS + 1):
+        choice = _Choice(space, first.candidates[0], np.concatenate(pool))
         chosen = choice.unlike(n)
         columns = [frozenset(np.flatnonzero(choice.candidates[one] != STAY).tolist()) for one in chosen]
         every = frozenset[int]().union(*columns)
         without = {every, *columns, *(frozenset({column}) for column in every)} - tried
-        if len(chosen) >= n or not without:
+        if len(chosen) >= n or not without or turn == MOST_ROUNDS:
             break
         tried |= without
         held = sorted(without, key=sorted)
@@ -376,10 +376,7 @@ def _unlike(space: ChangeSpace, wanted: BoolArray, n: int, *, plausible: bool) -
         movable = again.movable.copy()
         for row, columns_held in enumerate(held):
             movable[row, list(columns_held)] = False
-        more = Search(again, wanted[rows], plausible=plausible, movable=movable).all_changes()
-        pool.append(more.candidates)
-        choice = _Choice(space, first.candidates[0], np.concatenate(pool))
-    chosen = choice.unlike(n)
+        pool.append(Search(again, wanted[rows], plausible=plausible, movable=movable).all_changes().candidates)
     chosen = [chosen[0], *sorted(chosen[1:], key=lambda one: (choice.n_changes[one], choice.distances[one]))]
     return choice.counterfactuals(chosen)
 
@@ -389,26 +386,22 @@ class _Choice:
 
     def __init__(self, space: ChangeSpace, first: IntArray, found: IntArray) -> None:
         self.space = space
-        self.candidates: IntArray = np.unique(found, axis=0)
-        self._measure()
-        place = int(np.flatnonzero((self.candidates == first).all(axis=1))[0])
-        shortest = self.n_changes[place], self.distances[place]
+        candidates: IntArray = np.unique(found, axis=0)
+        rows = np.zeros(len(candidates), dtype=np.int64)
+        table, _ = space.table_of(rows, candidates)
+        n_changes, distances = space.measured(rows, table)
+        place = int(np.flatnonzero((candidates == first).all(axis=1))[0])
         # what is found once some features are held comes after the first change, which is the same for any n
-        later = (self.n_changes > shortest[0]) | ((self.n_changes == shortest[0]) & (self.distances >= shortest[1]))
-        self.candidates = self.candidates[later]
-        self._measure()
-        self.first = int(np.flatnonzero((self.candidates == first).all(axis=1))[0])
+        later = (n_changes > n_changes[place]) | ((n_changes == n_changes[place]) & (distances >= distances[place]))
+        self.candidates, self.table = candidates[later], table[later]
+        self.n_changes, self.distances = n_changes[later], distances[later]
+        self.first = int(later[:place].sum())
         self.plausible = space.view.score_samples(self.table) >= space.view.novelty_threshold
         self.keys = [space.directions(0, candidate) for candidate in self.candidates]
-        sizes = space.sizes(np.zeros(len(self.candidates), dtype=np.int64), self.candidates)
+        sizes = space.sizes(rows[later], self.candidates)
         self.sizes = [
             {column: size[column].item() for column, _ in key} for key, size in zip(self.keys, sizes, strict=True)
         ]
-
-    def _measure(self) -> None:
-        rows = np.zeros(len(self.candidates), dtype=np.int64)
-        self.table, _ = self.space.table_of(rows, self.candidates)
-        self.n_changes, self.distances = self.space.measured(rows, self.table)
 
     def unlike(self, n: int) -> list[int]:
         """Return up to n candidates: the first, then those unlike what was chosen."""
