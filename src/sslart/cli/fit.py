@@ -30,7 +30,6 @@ from sslart.cli._remote import connected, fit_on_server, refuse
 from sslart.cli._seen_rows import LearntRows, keys_of
 from sslart.estimators._fitted import take_day_first
 from sslart.estimators._parameters import parameters_of
-from sslart.explain._importances import rows
 
 OUT = "model.sslart"
 VIGILANCE: float = parameters_of(AutoSSLART)["vigilance"].default
@@ -331,7 +330,7 @@ def _summary(fitted: Fitted, out: str) -> dict[str, Any]:
     model, quality, labels = fitted.model, fitted.quality, fitted.labels
     view = view_of(model)
     promised = measured_guarantees(view)  # None if no labels are stored, or too few
-    important = rows(model.feature_importances())[:N_IMPORTANT] if view.uses_evidence else None
+    important = model.feature_importances().rows()[:N_IMPORTANT] if view.uses_evidence else None
     return {
         "model": out,
         "estimator": type(model).__name__,
