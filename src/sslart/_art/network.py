@@ -9,8 +9,20 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from sslart._art.backend import backend, encode, row_factors
-from sslart._art.boxes import BoxDraft, NetworkBoxes, runs
-from sslart._art.learning import NO_FITS, Fading, Fits, LearningParams, LearnResult, as_flags, both, pieces, renamed
+from sslart._art.boxes import (
+    NO_FITS,
+    BoxDraft,
+    Fading,
+    Fits,
+    LearningParams,
+    LearnResult,
+    NetworkBoxes,
+    as_flags,
+    both,
+    pieces,
+    renamed,
+    runs,
+)
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table

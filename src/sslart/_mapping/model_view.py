@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from sslart._art.backend import encode
-from sslart._art.boxes import NO_LIMIT
-from sslart._art.learning import LearningParams
+from sslart._art.boxes import NO_LIMIT, LearningParams
 from sslart._art.network import MAX_CELLS, Coded, Network
 from sslart._art.novelty import NoveltyCalibration, NoveltyTest
 from sslart._data.encoder import Encoder

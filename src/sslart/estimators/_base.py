@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sslart._art.learning import LearningParams
+from sslart._art.boxes import LearningParams
 from sslart._art.novelty import FALSE_ALARMS
 from sslart._data.columns import ColumnPlan
 from sslart._data.labels import ClassTable, Labels

@@ -103,7 +103,8 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         return self._fitted().class_table.classes.copy()
 
     def _check_classes(self, class_table: ClassTable) -> None:
-        cost_matrix(self._name, self.decision_costs, class_table.classes)
+        if self.decision_costs is not None:
+            cost_matrix(self._name, self.decision_costs, class_table.classes)
 
     def _decisions(self, model: FittedModel, members: tuple[MemberView, ...]) -> dict[str, Any]:
         classes = model.class_table.classes
@@ -511,7 +512,8 @@ class GuaranteedClassifier(AbstainingClassifier):
 
     def _check_classes(self, class_table: ClassTable) -> None:
         super()._check_classes(class_table)
-        error_levels(self._name, self.max_error, class_table.classes)
+        if self.max_error is not None:
+            error_levels(self._name, self.max_error, class_table.classes)
 
     def predict_set(self, X: Any, coverage: float = 0.9, per_class: bool = False) -> BoolArray:
         """Return for each sample a set of classes that contains the true one with a stated probability.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from sslart._art.learning import LearningParams
+from sslart._art.boxes import LearningParams
 from sslart._art.network import Network
 from sslart._art.novelty import NoveltyCalibration
 from sslart._data.columns import ATTRIBUTE, NO_PLAN, ColumnPlan, plan_of

@@ -14,9 +14,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sslart._art.backend import encode, row_keys
-from sslart._art.boxes import NO_LIMIT
+from sslart._art.boxes import NO_LIMIT, LearningParams, LearnResult
 from sslart._art.jackknife import left_out_fits
-from sslart._art.learning import LearningParams, LearnResult
 from sslart._art.network import MAX_CELLS, Network
 from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
 from sslart._data.encoder import Encoder

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sslart._art.learning import Fading, LearningParams
+from sslart._art.boxes import Fading, LearningParams
 from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
 from sslart._data.columns import ATTRIBUTE, NO_PLAN
 from sslart._data.labels import UNLABELLED, ClassTable, Labels, Presentations, read_labels
