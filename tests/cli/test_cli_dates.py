@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import sslart
-from sslart._tables.cells import day_comes_first, moments
+from sslart._data.texts import day_comes_first, moments
 from sslart.cli import main
 
 DAYS = pd.date_range("2021-03-01", periods=120, freq="D")

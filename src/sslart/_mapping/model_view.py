@@ -6,7 +6,7 @@ an estimator. Classes are always given by their index in the sorted `classes`, -
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -495,9 +495,9 @@ class ModelView:
         """Return samples as a table after checking them."""
         return self.reader.read(X)
 
-    def read_labels(self, y: Any, table: Table) -> Labels:
-        """Return labels as this model takes them: -1 is a class where the model knows it as one."""
-        labels = read_labels(y, len(table), classes=self.class_table)
+    def read_labels(self, y: Any, samples: Sized) -> Labels:
+        """Return labels of samples as this model takes them: -1 is a class where the model knows it as one."""
+        labels = read_labels(y, len(samples), classes=self.class_table)
         self.class_table.check_kind(labels)
         return labels
 
@@ -541,7 +541,7 @@ class ModelView:
         none = indices == UNLABELLED
         if labels.dtype.kind == "i" and not self.class_table.has_minus_one():
             labels[none] = UNLABELLED
-        elif self.may_abstain if may_abstain is None else may_abstain:
+        elif none.any() or (self.may_abstain if may_abstain is None else may_abstain):
             labels = labels.astype(object)
             labels[none] = None
         return labels

@@ -43,6 +43,14 @@ OtherFileOption = Annotated[
     str | None, typer.Option("--out", help="another file, to keep the old model", metavar="FILE")
 ]
 WaitOption = Annotated[float, typer.Option("--wait", min=0, help=WAIT_HELP, metavar="SECONDS")]
+NumberOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--number",
+        help="columns of quantities, though they look like codes or have units; other texts are blank",
+        metavar="COLUMNS",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="print JSON")]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="print nothing but errors and notes")]
 FormulasOption = Annotated[

@@ -35,6 +35,7 @@ from sslart.cli._options import (
     DataArgument,
     EncodingOption,
     JsonOption,
+    NumberOption,
     QuietOption,
     SchedulerOption,
     WaitOption,
@@ -51,7 +52,7 @@ from sslart.cli._output import A_BOX, check_target, print_json, print_table, sho
 from sslart.cli._quality import measured, more_labels
 from sslart.cli._remote import ServerOption, TokenOption, connected, fit_on_server, refuse
 from sslart.cli._seen_rows import LearntRows, keys_of
-from sslart.estimators._fitted import take_day_first
+from sslart.estimators._fitted import take_forms
 from sslart.estimators._parameters import parameters_of
 from sslart.explain._importances import rows
 
@@ -169,6 +170,7 @@ def fit(
     category: Annotated[
         list[str] | None, typer.Option(help="columns whose numbers are codes, not amounts", metavar="COLUMNS")
     ] = None,
+    number: NumberOption = None,
     use: Annotated[
         list[str] | None,
         typer.Option(help="columns to learn from though they name rows or are free text", metavar="COLUMNS"),
@@ -256,10 +258,10 @@ def fit(
     check_wanted(accuracy)
     if out == STANDARD:
         raise ValueError("A model goes to a file: give its name with --out.")
-    named = ColumnRoles(label, id_column, group, ignore, category, use)
+    named = ColumnRoles(label, id_column, group, ignore, category, use, number)
     expected = None
     if server is not None:
-        refuse(dask=use_dask, cost=cost, accuracy=accuracy)
+        refuse(dask=use_dask, cost=cost, accuracy=accuracy, number=number)
         if given or (vigilance, seed, most_rows, wait) != (VIGILANCE, 0, MOST_ROWS, SECONDS_TO_WAIT):
             raise ValueError(
                 "With --server the model is AutoSSLART with nothing to tune: leave out the options of the model, "
@@ -276,8 +278,8 @@ def fit(
         columns, n_samples, labels = [ColumnSummary(**one) for one in found["columns"]], found["rows"], found["labels"]
     else:
         check_target(out, data)
-        if use_dask and (encoding is not None or accuracy is not None):
-            raise ValueError("--encoding and --accuracy do not go with --dask: leave them out.")
+        if use_dask and any(one is not None for one in (encoding, accuracy, number)):
+            raise ValueError("--encoding, --accuracy and --number do not go with --dask: leave them out.")
         file, estimator = (
             ModelFile("fit", out, wait=wait),
             estimator_of({"vigilance": vigilance, "random_state": seed, **given}),
@@ -295,7 +297,7 @@ def fit(
                 start = time.perf_counter()
                 model.fit(table.samples, table.labels, **({} if group is None else {"groups": table.groups}))
                 seconds = time.perf_counter() - start
-                take_day_first(model, table.day_first)
+                take_forms(model, table.day_first, table.units, table.numbers)
                 file.replace(model, _learnt_rows(model, table, named))
         if quiet:
             return

@@ -12,8 +12,9 @@ from sslart._data.columns import FREE_TEXT, IDENTIFIER, LEAK, TWICE, ColumnNote,
 from sslart._data.dates import days_of
 from sslart._data.leakage import suspects
 from sslart._data.samples import SampleReader, read_samples
+from sslart._data.texts import MISSING
 from sslart._tables import pandas
-from sslart._tables.cells import MISSING, texts
+from sslart._tables.cells import texts
 from sslart._tables.columns import features_of, unusable
 from sslart._tables.files import sample_rows
 from sslart._utils.arrays import FloatArray
