@@ -34,11 +34,11 @@ MEANINGS = {  # by topic, in the order in which they are shown
     LEAK: ": check that they are known before the class is; if not, leave them out",
     TWICE: ": leave one of each pair out",
     IDENTIFIER: ": leave them out if they only number the samples",
-    GROUPS: ": if rows of one value belong together, give the column as groups, and leave it out of the features",
-    CODES: ": if their order means nothing, make them categories",
-    MISSING_CODES: ": blank them if they stand for missing values",
-    UNKNOWN: ": blank them unless not to be known is something of its own",
-    BLANK: ": leave them out if they are of no use",
+    GROUPS: ": if rows of one value belong together, give --group COLUMN, or fit(X, y, groups=...) without it in X",
+    CODES: ": if their order means nothing, give --category COLUMN, or the dtype 'category'; else --number COLUMN",
+    MISSING_CODES: ": leave these cells blank (NaN) if they stand for missing values",
+    UNKNOWN: ": leave these cells blank if they stand for missing values",
+    BLANK: ": leave them out if they are of no use (--ignore COLUMN, or X.drop(columns=...))",
 }
 TOPICS = tuple(MEANINGS)
 SHOWN_COLUMNS = 10
@@ -47,6 +47,13 @@ MARKED = "?"  # which is no unit
 FREE_TEXT, NAMES_SAMPLES = "free text", "identifier"
 MIN_SAMPLES = 20  # of fewer, values that all differ mean nothing
 MANY = 50  # categories of which most come once name samples
+YEARS = (1500, 2100)  # consecutive numbers between are years
+# in the name of a column whose numbers follow each other because time does
+TIME_WORDS = frozenset(
+    {"time", "t", "year", "years", "yr", "month", "months", "week", "weeks", "day", "days", "date", "hour", "hours"}
+    | {"hr", "minute", "minutes", "min", "second", "seconds", "sec", "age", "period", "quarter", "trial", "visit"}
+    | {"wave", "round", "order", "seq", "sequence", "step", "cycle", "epoch", "rank"}
+)
 LONG, WORDS = 40, 5  # characters and words on average
 NAMED_AS_IDS = re.compile(r"(.*[\s_.-])?(id|ids|index|idx|key|nr|no|number|row|rowid|rownames?|unnamed.*|uuid|guid)")
 
@@ -159,7 +166,8 @@ def kind_of_text(values: Sequence[Any]) -> str | None:
 def numbers_samples(values: FloatArray, name: str | None) -> bool:
     """Return True if a numeric column seems to enumerate the samples: whole numbers that all differ.
 
-    They are consecutive, or the name is that of an identifier.
+    They are consecutive, in order or from 0 or 1 in any order, or the name is that of an identifier. Years, and numbers
+    with the name of a time or a rank, are none.
     """
     known = values[~np.isnan(values)]
     some = known[:100]
@@ -168,8 +176,14 @@ def numbers_samples(values: FloatArray, name: str | None) -> bool:
     steps = np.diff(np.sort(known))
     if (known != np.floor(known)).any() or (steps == 0).any():
         return False
-    in_order = bool((steps == 1).all()) and bool((np.diff(known) == 1).all() or (np.diff(known) == -1).all())
-    return in_order or (name is not None and is_named_as_id(name))
+    if name is not None and is_named_as_id(name):
+        return True
+    lowest, highest = known.min(), known.max()
+    if (YEARS[0] <= lowest and highest <= YEARS[1]) or not (steps == 1).all():
+        return False
+    in_order = bool((np.diff(known) == 1).all() or (np.diff(known) == -1).all())
+    is_time = name is not None and not TIME_WORDS.isdisjoint(spaced_name(name).split())
+    return not is_time and (in_order or lowest in (0, 1))
 
 
 def is_named_as_id(name: str) -> bool:
@@ -180,6 +194,15 @@ def is_named_as_id(name: str) -> bool:
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     return NAMED_AS_IDS.fullmatch(spaced.strip().lower()) is not None
+
+
+def spaced_name(name: str) -> str:
+    """Return the name of a column as words in lower case.
+
+    >>> spaced_name("schoolId"), spaced_name("Patient.no")
+    ('school id', 'patient no')
+    """
+    return " ".join(re.sub(r"(?<=[a-z])(?=[A-Z])|[\s_.-]+", " ", name).lower().split())
 
 
 def texts_to_leave_out(given: list[tuple[str, Any]], columns: Sequence[NDArray[Any]]) -> dict[int, ColumnNote]:

@@ -60,6 +60,8 @@ FORMS = [
         rf"(?P<first>\d{{1,2}})([-/.])(?P<second_place>\d{{1,2}})\2{_YEAR}{_TIME}",
         rf"(?:[A-Z][a-z]{{2}},?\s)?(?P<day>\d{{1,2}})[-\s]{_MONTH}[-,\s]+{_YEAR}{_TIME}",
         rf"(?:[A-Z][a-z]{{2}},?\s)?{_MONTH}\.?\s(?P<day>\d{{1,2}}),?\s(?P<year>\d{{4}}){_TIME}",
+        rf"(?P<year>\d{{4}})[-\s]{_MONTH}",
+        rf"{_MONTH}[-\s](?P<year>\d{{4}})",
         rf"{_CLOCK}",
     )
 ]
@@ -131,17 +133,17 @@ def _moment(cell: str | None, day_first: bool) -> datetime | None:
     if "first" in parts:
         day, month = (parts["first"], parts["second_place"])[:: 1 if day_first else -1]
     elif "name" in parts:
-        day, month = parts["day"], str(MONTHS.index(parts["name"][:3].lower()) + 1)
+        day, month = parts.get("day", "1"), str(MONTHS.index(parts["name"][:3].lower()) + 1)
     else:
         day, month = parts.get("day", "1"), parts.get("month", "1")
     year = int(parts.get("year", "1970"))
     if len(parts.get("year", "1970")) == 2:
         year += 2000 if year < NEW_CENTURY else 1900
-    hour = int(parts["hour"] or 0)
-    if parts["half"]:
+    hour = int(parts.get("hour") or 0)
+    if parts.get("half"):
         hour = hour % 12 + (12 if parts["half"].lower() == "pm" else 0)
     try:
-        return datetime(year, int(month), int(day), hour, int(parts["minute"] or 0), int(parts["second"] or 0))
+        return datetime(year, int(month), int(day), hour, int(parts.get("minute") or 0), int(parts.get("second") or 0))
     except ValueError:
         return None
 

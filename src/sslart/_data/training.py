@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.columns import keep_plan, plan_of
+from sslart._data.columns import CODES, GROUPS, IDENTIFIER, ColumnNote, ColumnPlan, keep_plan, plan_of
 from sslart._data.labels import ClassTable, Labels, read_labels, with_groups_and_weights, with_two_classes
 from sslart._data.leakage import suspects
 from sslart._data.outliers import warn_of_outliers
+from sslart._data.roles import oddities
 from sslart._data.samples import SampleReader, Table, read_samples, rows_without_values
+from sslart._utils.arrays import IntArray
 from sslart._utils.text import plural
 
 
@@ -66,6 +68,27 @@ def read_training(
     plan, n_given = plan_of(reader), learnt.values.shape[1] - learnt.n_parts
     names = learnt.names or [f"x{column}" for column in range(n_given)]
     codes = ClassTable().learning(labels).codes(labels)
-    found = tuple(suspects(learnt, codes, names[:n_given], plan.dates))
-    keep_plan(reader, replace(plan, notes=plan.notes + found))
+    keep_plan(reader, replace(plan, notes=(*plan.notes, *notes_on(learnt, codes, names[:n_given], plan))))
     return learnt, labels
+
+
+def notes_on(table: Table, codes: IntArray, names: Sequence[str], plan: ColumnPlan) -> list[ColumnNote]:
+    """Return notes on the columns that are learnt from, each with one role at most.
+
+    Parameters
+    ----------
+    table : Table
+    codes : array of length n_samples
+        Class codes, -1 where unlabelled.
+    names : sequence of str
+        Names of the columns that were given.
+    plan : ColumnPlan
+    """
+    found = [*suspects(table, codes, names, plan.dates), *oddities(table, names, plan.dates)]
+    left_out = {names[column] for column in plan.left_out}
+    identifiers = {note.column for note in found if note.topic == IDENTIFIER}
+    return [
+        note
+        for note in found
+        if note.column not in left_out and not (note.topic in (GROUPS, CODES) and note.column in identifiers)
+    ]

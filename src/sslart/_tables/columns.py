@@ -175,7 +175,7 @@ def units_of(frame: Any, names: Sequence[str]) -> dict[str, str]:
             for cell in cells:
                 float(cell or 0)
             continue
-        numbers = numbers_with_marks(cells, np.bincount(places, minlength=len(cells)).tolist())
+        numbers = numbers_with_marks(cells, np.bincount(places % len(cells), minlength=len(cells)).tolist())
         found[name] = "" if numbers is None else numbers.unit
     return found
 
@@ -329,7 +329,7 @@ def _feature(
 def _marked_numbers(name: str, column: Any) -> Any:
     """Return the numbers with marks or a unit in a column, with a note; None where it has none."""
     places, cells = _distinct(column)
-    found = numbers_with_marks(cells, np.bincount(places, minlength=len(cells)).tolist())
+    found = numbers_with_marks(cells, np.bincount(places % len(cells), minlength=len(cells)).tolist())
     if found is None:
         return None
     note(f"column {name!r} has {in_words(found)}. --category {shlex.quote(name)} takes its texts for categories.")
