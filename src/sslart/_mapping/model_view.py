@@ -22,7 +22,7 @@ from sslart._art.network import Coded, Network
 from sslart._art.novelty import NoveltyCalibration, NoveltyTest
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED, ClassTable, Label, Labels, check_has_label, read_labels
-from sslart._data.samples import SampleReader, Table
+from sslart._data.samples import SampleReader, Table, rows_without_values
 from sslart._mapping.base import Mapping
 from sslart._mapping.conformal import ConformalPredictor, no_promise
 from sslart._mapping.decision_rules import ErrorLevels, cheapest, expected_costs
@@ -252,6 +252,8 @@ class PredictionBatch:
 
     def familiarity(self) -> FloatArray:
         """Return the familiarity of each sample, mean over the members."""
+        if self.view.without_later_dates(self._table) is not self._table:
+            return self.view.score_samples(self._table)
         return np.asarray(
             np.mean([one.familiarity(coded) for one, coded in zip(self.members, self._encoded, strict=True)], axis=0)
         )
@@ -532,8 +534,30 @@ class ModelView:
 
     def score_samples(self, table: Table) -> FloatArray:
         """Return the familiarity of each sample, mean over the members."""
+        table = self.without_later_dates(table)
         found = [member.familiarity(member.network.encoded(table)) for member in self.members]
         return np.asarray(np.mean(found, axis=0))
+
+    def without_later_dates(self, table: Table) -> Table:
+        """Return samples whose dates after the last one learnt are missing, unless they would have no value then.
+
+        Time goes on, so that such a date by itself makes no sample novel: what else is known of it decides. Its hour,
+        weekday and month stay.
+        """
+        values = table.values
+        for column in self.reader.plan.dates:
+            last = self.members[0].encoder.range_of(column)[1]
+            later = values[:, column] > last
+            if later.any():
+                values = values.copy() if values is table.values else values
+                values[later, column] = np.nan
+        if values is table.values:
+            return table
+        changed = replace(table, values=values)
+        empty = rows_without_values(changed)
+        if empty is not None:
+            values[empty] = table.values[empty]
+        return changed
 
     def labels_of(self, indices: IntArray, *, may_abstain: bool | None = None) -> NDArray[Any]:
         """Return class indices as classes: -1 for integer classes, None for others where the index is -1."""
