@@ -103,7 +103,7 @@ def _words_among_numbers(counts: Mapping[Any, int]) -> dict[str, int]:
     """Return the words for missing values in a column of numbers, and how often each comes; none in another column."""
     words = {one: n for one, n in counts.items() if isinstance(one, str)}
     known = [one for one in counts if one is not None and one not in words]
-    is_clear = all(is_mark(one) or one.strip().lower() in AMONG_NUMBERS for one in words)
+    is_clear = all(map(_is_gap, words))
     return (
         words if is_clear and all(isinstance(one, int | float) and not isinstance(one, bool) for one in known) else {}
     )
@@ -112,6 +112,11 @@ def _words_among_numbers(counts: Mapping[Any, int]) -> dict[str, int]:
 def is_mark(cell: str) -> bool:
     """Return True if a cell is blank or a mark for a missing value."""
     return (stripped := cell.strip()) in MISSING or not stripped
+
+
+def _is_gap(cell: str) -> bool:
+    """Return True if a cell stands for a missing value in a column of numbers."""
+    return is_mark(cell) or cell.strip().lower() in AMONG_NUMBERS
 
 
 def in_words(numbers: TextNumbers) -> str:
@@ -131,13 +136,11 @@ def as_known_text(name: str, values: NDArray[Any], how: str) -> NDArray[Any]:
     """Return a column of text as it was first interpreted; `how` as in `ColumnPlan.texts`."""
     if values.dtype != object:
         return values
-    cells = [
-        value if not isinstance(value, str) else None if is_mark(value) else value.strip() if how != MARKED else value
-        for value in values.tolist()
-    ]
     if how == MARKED:
-        return np.array(cells, dtype=object)
-    texts = [None if cell is None else str(cell) for cell in cells]
+        return np.array(
+            [None if isinstance(value, str) and is_mark(value) else value for value in values.tolist()], dtype=object
+        )
+    texts = [None if value is None or _is_gap(str(value)) else str(value).strip() for value in values.tolist()]
     numbers, others = numbers_of_unit(texts, how)
     if others:
         unit = f"numbers in {how}" if how else "numbers without a unit"

@@ -174,7 +174,9 @@ class TextNumbers(NamedTuple):
         return "numbers" if PLAIN_NUMBER.fullmatch(self.example) else "numbers with thousands separators"
 
 
-def numbers_with_marks(cells: Sequence[str | None], counts: Collection[int] | None = None) -> TextNumbers | None:
+def numbers_with_marks(
+    cells: Sequence[str | None], counts: Collection[int] | None = None, *, are_numbers: bool = False
+) -> TextNumbers | None:
     """Return the numbers in distinct cells, nearly all of which are numbers of one unit; else None.
 
     A unit of letters takes more than a few distinct numbers, since 5a and 6a may be names. Plain numbers alone are none
@@ -185,13 +187,15 @@ def numbers_with_marks(cells: Sequence[str | None], counts: Collection[int] | No
     cells : sequence of str or None
     counts : collection of int, or None
         How many rows have each cell; None: one each.
+    are_numbers : bool
+        Whether the user has said that they are numbers, however few, and whatever else is there.
 
     >>> found = numbers_with_marks(["1,234", "99", None])
     >>> found.values.tolist(), str(found), found.example
     ([1234.0, 99.0, nan], 'numbers with thousands separators', '1,234')
     """
     some = [cell for cell in cells[: 2 * TO_LOOK_AT] if cell is not None][:TO_LOOK_AT]
-    if 2 * sum(NUMBER.fullmatch(cell) is not None for cell in some) < len(some):
+    if not are_numbers and 2 * sum(NUMBER.fullmatch(cell) is not None for cell in some) < len(some):
         return None
     found = [None if cell is None else NUMBER.fullmatch(cell) for cell in cells]
     weights = np.ones(len(cells)) if counts is None else np.array(list(counts), dtype=np.float64)
@@ -199,18 +203,19 @@ def numbers_with_marks(cells: Sequence[str | None], counts: Collection[int] | No
     is_number = np.array([one is not None for one in found], dtype=bool)
     units = {unit for one in found if one is not None and (unit := one["unit"] or one["before"])}
     marked = [cell for cell, one in zip(cells, found, strict=True) if one and cell and not PLAIN_NUMBER.fullmatch(cell)]
-    is_plain = not marked and bool(is_number.sum() > FEW_CODES and not is_known.all())
-    if is_plain:
-        is_plain = all(
-            cell is None or cell.lower() in AMONG_NUMBERS or (one is not None and not LEADING_ZERO.match(cell))
-            for cell, one in zip(cells, found, strict=True)
-        ) and any(cell is not None and cell.lower() in AMONG_NUMBERS for cell in cells)
-    if not (marked or is_plain) or len(units) > 1 or weights[is_number].sum() < NEARLY_ALL * weights[is_known].sum():
+    if len(units) > 1 or not is_number.any():
         return None
     unit = next(iter(units), "")
-    n_plain = int(is_number.sum()) - len(marked)
-    if unit[:1].isalpha() and (is_number.sum() <= FEW_CODES or n_plain > SLIPS * is_number.sum()):
-        return None
+    if not are_numbers:
+        n_plain = int(is_number.sum()) - len(marked)
+        if weights[is_number].sum() < NEARLY_ALL * weights[is_known].sum():
+            return None
+        if unit[:1].isalpha() and (is_number.sum() <= FEW_CODES or n_plain > SLIPS * is_number.sum()):
+            return None
+        has_words = any(cell is not None and cell.lower() in AMONG_NUMBERS for cell in cells)
+        are_codes = any(cell is not None and LEADING_ZERO.match(cell) for cell in cells)
+        if not marked and (not has_words or are_codes or is_number.sum() <= FEW_CODES):
+            return None
     values = np.array([np.nan if one is None else _number(one) for one in found])
     others = [cell for cell, one in zip(cells, found, strict=True) if cell is not None and one is None]
     example = marked[0] if marked else next(cell for cell, one in zip(cells, found, strict=True) if cell and one)

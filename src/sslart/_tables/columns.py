@@ -159,13 +159,16 @@ def features_of(frame: Any, source: str, categories: Sequence[str] = (), numbers
     columns = {}
     for name in frame.columns:
         is_category = True if name in categories else False if name in numbers else None
-        unit = None if name not in numbers else units_of(frame, [name]).get(name, "")
+        unit = units_of(frame, [name], numbers).get(name, "") if name in numbers else None
         columns[name] = _feature(name, frame[name], source, categorical=is_category, unit=unit)
     return _checked(columns, source, frame.index)
 
 
-def units_of(frame: Any, names: Sequence[str]) -> dict[str, str]:
-    """Return the unit of each of the named columns, of numbers, that holds text; empty where it has none."""
+def units_of(frame: Any, names: Sequence[str], numbers: Sequence[str] = ()) -> dict[str, str]:
+    """Return the unit of each of the named columns, of numbers, that holds text; empty where it has none.
+
+    The user has said of some that they are `numbers`.
+    """
     found = {}
     for name in names:
         if frame[name].dtype.kind in "iufbmM":
@@ -175,8 +178,9 @@ def units_of(frame: Any, names: Sequence[str]) -> dict[str, str]:
             for cell in cells:
                 float(cell or 0)
             continue
-        numbers = numbers_with_marks(cells, np.bincount(places % len(cells), minlength=len(cells)).tolist())
-        found[name] = "" if numbers is None else numbers.unit
+        counts = np.bincount(places % len(cells), minlength=len(cells)).tolist()
+        known = numbers_with_marks(cells, counts, are_numbers=name in numbers)
+        found[name] = "" if known is None else known.unit
     return found
 
 

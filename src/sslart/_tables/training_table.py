@@ -127,7 +127,7 @@ def training_table_of(frame: Any, named: ColumnRoles, source: str, *, need_label
     if group is not None and groups is not None:
         columns.append(_group_column(group, groups, labels))
     ids = None if id_column is None else cells.names(frame[id_column])
-    units = units_of(frame, [name for name in samples.columns if samples[name].dtype.kind == "f"])
+    units = units_of(frame, [name for name in samples.columns if samples[name].dtype.kind == "f"], numbers)
     table = TrainingTable(samples, labels, ids, groups, columns, day_first_columns(frame, samples), units, numbers)
     if label is not None:
         columns.append(_label_column(label, table))
