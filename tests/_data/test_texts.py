@@ -15,6 +15,7 @@ from sklearn.base import clone
 import sslart
 from sslart import SSLART, WESSLART, AutoSSLART
 from sslart._data.texts import numbers_of_unit, numbers_with_marks
+from sslart.merging import merge
 
 N = 120
 RANDOM = np.random.RandomState(0)
@@ -171,3 +172,12 @@ def test_a_row_without_a_value_fails_no_batch(model: Any, classes: list[Any]) ->
         assert model.is_novel(with_blank)[2] == np.False_
     with pytest.raises(ValueError, match="without a single value"):
         model.predict(with_blank[2:])
+
+
+def test_parts_with_numbers_in_unlike_units_are_not_merged() -> None:
+    parts = [SSLART(random_state=0).fit(as_text()[place::2], ["a", "b"] * 30) for place in (0, 1)]
+    np.testing.assert_array_equal(merge(parts).predict(as_text()), merge(parts).predict(typed()))
+    in_pounds = as_text().assign(weight=[f"{one} lb" for one in WEIGHTS])
+    parts[1] = SSLART(random_state=0).fit(in_pounds[1::2], ["a", "b"] * 30)
+    with pytest.raises(ValueError, match="'weight' has numbers in kg in one part of the data and in lb in another"):
+        merge(parts)

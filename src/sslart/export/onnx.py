@@ -75,8 +75,8 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> ModelProt
     Notes
     -----
     With one-to-many and one-to-one mapping the result is that of `predict`, bit for bit. Evidence is close: see
-    docs/onnx.md. For a sample without a single value, which `predict` refuses, the ONNX model abstains, with NaN as
-    probabilities.
+    docs/onnx.md. For a sample without a single value the ONNX model abstains, with NaN as probabilities. Dates are
+    numbers of days since 1970, as the clock shows them.
 
     Examples
     --------
