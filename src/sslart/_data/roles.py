@@ -61,7 +61,7 @@ MIN_REPEATS = 2
 
 
 class Alikeness(NamedTuple):
-    """How alike rows of one value are in another column."""
+    """Likeness of rows of one value in another column."""
 
     within: float  # intraclass correlation
     smooth: float  # near 1 where neighbouring values have similar means, near 0 where they do not
@@ -179,7 +179,7 @@ def _is_grade(own: FloatArray) -> bool:
 
 
 def _texts_group(table: Table, column: int, words: str, names: Sequence[str]) -> str | None:
-    """Return what shows that a column of text names units; None if nothing does."""
+    """Return the numbers of values and rows of a column of text that names units; None if it does not."""
     counts = Counter(one for one in table.categories[column].tolist() if one is not None)
     is_named = UNIT_NAME.fullmatch(words) is not None
     if not (MIN_NAMED_UNITS if is_named else MIN_TEXTS) <= len(counts) < counts.total():
@@ -233,7 +233,7 @@ def _are_codes(
 def _found(
     table: Table, column: int, known: BoolArray, at: IntArray, names: Sequence[str], *, numbers: bool = False
 ) -> list[Alikeness]:
-    """Return how alike rows of one value of a column are in some other columns; with `numbers` in those of many."""
+    """Return the likeness of rows of one value of a column in some others; with `numbers` in those of many numbers."""
     others = [one for one in range(len(names)) if one != column and not (numbers and one in table.categories)]
     found = []
     for other in others[:: len(others) // MOST_OTHERS + 1]:
@@ -258,7 +258,7 @@ def _as_numbers(table: Table, column: int) -> FloatArray:
 
 
 def _alikeness(at: IntArray, values: FloatArray) -> Alikeness | None:
-    """Return how alike values of one place are by the analysis of variance; None where there is too little to see."""
+    """Return the likeness of values of one place by the analysis of variance; None for too few values."""
     known = ~np.isnan(values)
     at, values = at[known], values[known]
     if len(values) < MIN_ROWS or values.min() == values.max():

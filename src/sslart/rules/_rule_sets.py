@@ -500,8 +500,8 @@ class ModelRuleSet(_Rules[ModelRule]):
 
         Missing values are NULL there. Names are in double quotes and texts in single quotes, as in standard SQL:
         PostgreSQL, SQLite, DuckDB, Oracle and SQL Server read them so. A text with a backslash makes a warning, because
-        some other databases would read an escape. Dates are timestamps or texts in ISO 8601; rules with them are read by
-        SQLite, PostgreSQL and DuckDB.
+        some other databases would read an escape. Dates are timestamps or texts in ISO 8601; rules with them are read
+        by SQLite, PostgreSQL and DuckDB.
 
         Parameters
         ----------
