@@ -16,7 +16,7 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import list_text, plural
 
 MIN_ROWS = 20  # of fewer, nothing is said
-MOST_ROWS = 20_000  # the first: rows of one unit mostly follow each other
+MOST_ROWS, MOST_CELLS = 20_000, 2_000_000  # the first: rows of one unit mostly follow each other
 MOSTLY = 0.5  # missing: a column of which less than half is known
 MOST_OTHERS = 12  # columns in which rows of one value are compared
 
@@ -81,7 +81,7 @@ def oddities(table: Table, names: Sequence[str], dates: Container[int] = ()) -> 
     if len(table) < MIN_ROWS:
         return
     numbers = [column for column in range(len(names)) if column not in table.categories and column not in dates]
-    yield from _groups_and_codes(table[:MOST_ROWS], names, numbers, dates)
+    yield from _groups_and_codes(table[: min(MOST_ROWS, MOST_CELLS // len(names))], names, numbers, dates)
     yield from _missing_codes(table.values, names, numbers)
     for column, values in table.categories.items():
         if column < len(names):
@@ -126,7 +126,7 @@ def _missing_codes(values: FloatArray, names: Sequence[str], numbers: Sequence[i
 def _groups_and_codes(
     table: Table, names: Sequence[str], numbers: Sequence[int], dates: Container[int]
 ) -> Iterator[ColumnNote]:
-    values = table.values
+    values, others = table.values, _Others(table, names)
     with np.errstate(invalid="ignore"):
         low = np.fmin.reduce(values, axis=0, initial=np.inf)
         high = np.fmax.reduce(values, axis=0, initial=-np.inf)
@@ -135,7 +135,7 @@ def _groups_and_codes(
     for column, name in enumerate(names):
         words = spaced_name(name)
         if column in table.categories:
-            if (detail := _texts_group(table, column, words, names)) is not None:
+            if (detail := _texts_group(table, column, words, others)) is not None:
                 yield ColumnNote(GROUPS, name, detail)
             continue
         if column in dates or not (low[column] < high[column]):
@@ -166,11 +166,11 @@ def _groups_and_codes(
             if MIN_NAMED_UNITS <= len(different) < known.sum():
                 yield ColumnNote(GROUPS, name, _in_words(counts))
         elif len(different) > MANY_CODES or may_be_numbered:
-            if _is_numbered(different, counts) and _are_alike(_found(table, column, known, at, names)):
+            if _is_numbered(different, counts) and _are_alike(_found(others, column, known, at)):
                 yield ColumnNote(GROUPS, name, _in_words(counts))
-            elif len(different) <= MANY_CODES and _are_codes(table, column, known, at, counts, names):
+            elif len(different) <= MANY_CODES and _are_codes(others, column, known, at, counts):
                 yield ColumnNote(CODES, name, f"{len(different)} whole numbers in no order")
-        elif _are_codes(table, column, known, at, counts, names):
+        elif _are_codes(others, column, known, at, counts):
             yield ColumnNote(CODES, name, f"{len(different)} whole numbers in no order")
 
 
@@ -178,7 +178,7 @@ def _is_grade(own: FloatArray) -> bool:
     return GRADES.issuperset(own[~np.isnan(own)].tolist())
 
 
-def _texts_group(table: Table, column: int, words: str, names: Sequence[str]) -> str | None:
+def _texts_group(table: Table, column: int, words: str, others: _Others) -> str | None:
     """Return the numbers of values and rows of a column of text that names units; None if it does not."""
     counts = Counter(one for one in table.categories[column].tolist() if one is not None)
     is_named = UNIT_NAME.fullmatch(words) is not None
@@ -191,7 +191,7 @@ def _texts_group(table: Table, column: int, words: str, names: Sequence[str]) ->
         return None
     place = {one: at for at, one in enumerate(counts)}
     at = np.array([place.get(one, -1) for one in table.categories[column].tolist()])
-    found = _found(table, column, at >= 0, at[at >= 0], names)
+    found = _found(others, column, at >= 0, at[at >= 0])
     alike = sum(one.within >= ALIKE for one in found)
     return _in_words(sizes) if alike >= MIN_ALIKE and 2 * alike >= len(found) else None
 
@@ -220,41 +220,57 @@ def _are_alike(found: Sequence[Alikeness]) -> bool:
     return len(alike) >= MIN_ALIKE and 2 * apart >= len(alike) and 3 * len(alike) >= len(found)
 
 
-def _are_codes(
-    table: Table, column: int, known: BoolArray, at: IntArray, counts: IntArray, names: Sequence[str]
-) -> bool:
+def _are_codes(others: _Others, column: int, known: BoolArray, at: IntArray, counts: IntArray) -> bool:
     """Return True if few numbers tell much of other numbers, and their order nothing."""
     if not FEW_CODES <= len(counts) <= MANY_CODES or known.sum() < ROWS_PER_CODE * len(counts):
         return False
-    found = [one for one in _found(table, column, known, at, names, numbers=True) if one.within >= CODES_ALIKE]
+    found = [one for one in _found(others, column, known, at, numbers=True) if one.within >= CODES_ALIKE]
     return len(found) >= CODES_COLUMNS and float(np.median([one.smooth for one in found])) < CODES_SMOOTH
 
 
 def _found(
-    table: Table, column: int, known: BoolArray, at: IntArray, names: Sequence[str], *, numbers: bool = False
+    others_of: _Others, column: int, known: BoolArray, at: IntArray, *, numbers: bool = False
 ) -> list[Alikeness]:
     """Return the likeness of rows of one value of a column in some others; with `numbers` in those of many numbers."""
-    others = [one for one in range(len(names)) if one != column and not (numbers and one in table.categories)]
     found = []
-    for other in others[:: len(others) // MOST_OTHERS + 1]:
-        values = _as_numbers(table, other)[known]
-        if not numbers or len(np.unique(values[: 10 * MANY_CODES])) > MANY_CODES:
-            one = _alikeness(at, values)
+    for other in others_of.columns:
+        ranks = others_of.ranks(other)
+        if other != column and (not numbers or ranks.n_numbers > MANY_CODES):
+            one = _alikeness(at, ranks.values[known])
             if one is not None:
                 found.append(one)
     return found
 
 
-def _as_numbers(table: Table, column: int) -> FloatArray:
+class _Ranks(NamedTuple):
+    values: FloatArray
+    n_numbers: int  # that differ; 0 of categories
+
+
+class _Others:
+    """The columns in which rows of one value are compared, each ranked once."""
+
+    def __init__(self, table: Table, names: Sequence[str]) -> None:
+        self._table, self._ranks = table, dict[int, _Ranks]()
+        self.columns = list(range(0, len(names), (len(names) - 1) // MOST_OTHERS + 1))
+
+    def ranks(self, column: int) -> _Ranks:
+        """Return ranks of the numbers of a column, or for categories which rows have the most frequent one."""
+        if column not in self._ranks:
+            self._ranks[column] = _as_numbers(self._table, column)
+        return self._ranks[column]
+
+
+def _as_numbers(table: Table, column: int) -> _Ranks:
     """Return ranks of the numbers of a column, or for categories which rows have the most frequent one."""
     if column in table.categories:
         values = table.categories[column]
         counts = Counter(one for one in values.tolist() if one is not None)
         most = counts.most_common(1)[0][0] if counts else None
-        return np.array([np.nan if one is None else float(one == most) for one in values.tolist()])
+        return _Ranks(np.array([np.nan if one is None else float(one == most) for one in values.tolist()]), 0)
     own = table.values[:, column]
-    ranks = np.unique(own, return_inverse=True)[1].astype(np.float64)
-    return np.where(np.isnan(own), np.nan, ranks)
+    different, ranks = np.unique(own, return_inverse=True)
+    return _Ranks(np.where(np.isnan(own), np.nan, ranks.astype(np.float64)), int((different == different).sum()))
 
 
 def _alikeness(at: IntArray, values: FloatArray) -> Alikeness | None:
