@@ -14,7 +14,7 @@ import numpy as np
 
 from sslart._art.backend import backend
 from sslart._utils.arrays import FloatArray
-from sslart._utils.parallel import stop_flag
+from sslart._utils.resources import stop_flag
 
 EPSILON = float(np.finfo(np.float64).eps)
 

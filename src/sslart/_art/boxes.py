@@ -15,7 +15,7 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.ranks import GRID
 from sslart._data.scaling import recode_boxes
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
-from sslart._utils.parallel import StoppedError, stop_flag
+from sslart._utils.resources import StoppedError, stop_flag
 from sslart._utils.validation import MAX_COUNT, require, saved_array, saved_whole
 
 NO_LIMIT = 0

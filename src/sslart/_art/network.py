@@ -16,7 +16,7 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.cache import Cache
-from sslart._utils.parallel import n_threads, stop_flag
+from sslart._utils.resources import n_threads, stop_flag
 from sslart._utils.validation import require
 
 Made = TypeVar("Made")

@@ -495,7 +495,7 @@ class Encoder(CachesValues):
 
 
 def _max_categories(table: Table) -> int:
-    """Return how many categories of a column are coded: as many as fit into all indicators that there may be."""
+    """Return the number of categories coded per column, so that all indicators together are not too many."""
     sizes = np.array([len(set(values.tolist()) - {None}) for values in table.categories.values()])
     for most in range(MAX_CATEGORIES, MIN_CATEGORIES, -1):
         if np.minimum(sizes, most).sum() <= MAX_INDICATORS:

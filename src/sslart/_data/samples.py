@@ -35,8 +35,8 @@ from sslart._data.columns import (
 from sslart._data.dates import days_of, holds_dates, stand_for_months, with_parts
 from sslart._data.interpretation import NO_TEXTS, as_known_text, interpreted, known_dates
 from sslart._utils.arrays import BoolArray, FloatArray
-from sslart._utils.memory import memory_text, usable_memory
 from sslart._utils.optional import heavy
+from sslart._utils.resources import memory_text, usable_memory
 from sslart._utils.text import plural, printable_lines
 
 FEW_ROWS, FEW_VALUES = 64, 4096

@@ -22,7 +22,7 @@ from sslart._mapping.loo_predictions import identities
 from sslart._mapping.mergeable_state import LabelledRows, Shared
 from sslart._mapping.model_view import MemberView
 from sslart._utils.arrays import BoolArray, FloatArray
-from sslart._utils.parallel import run_parallel
+from sslart._utils.resources import run_parallel
 from sslart._utils.validation import (
     MAX_SEED,
     saved_whole,

@@ -23,7 +23,6 @@ from sslart._utils.arrays import BoolArray, FloatArray
 from sslart._utils.intervals import share
 from sslart.active import LearningCurve, learning_curve
 from sslart.explain import importances_of
-from sslart.explain._importances import rows
 from sslart.metrics._quality import quality_of
 from sslart.rules import rules_of
 from sslart.rules._model_rules import condition_text
@@ -74,8 +73,7 @@ def observe(model: Any, X: Any, y: Any) -> Observed:
             )
         labels = view.read_labels(y, table)
     classes = view.classes.tolist()
-    pairs = zip(labels.values.tolist(), labels.known.tolist(), strict=True)
-    truth = [value if known else None for value, known in pairs]
+    truth = labels.plain()
     others = sorted({label for label in truth if label is not None} - set(classes))
     predicted = view.labels_or_none(found.indices)
     return Observed(model, view, table, classes + others, truth, predicted, found.is_novel, found.proba)
@@ -158,7 +156,7 @@ def _features(observed: Observed, beyond: BoolArray) -> list[Numbers]:
 
 
 def _limits(observed: Observed, classes: Sequence[Numbers], beyond: BoolArray) -> Numbers:
-    """Return where the model has little evidence. Boxes and the samples that they hold are counted over all members."""
+    """Return the limits of the model: little evidence, novel samples, missing values. Counts are over all members."""
     view = observed.view
     labelled = np.concatenate([member.labels for member in view.members]) != UNLABELLED
     support = np.concatenate([member.support for member in view.members])
@@ -332,7 +330,7 @@ def importance_lines(observed: Observed, X: Any) -> tuple[list[Numbers], int]:
     amounts = sorted([*found.importances.tolist(), *([found.graph_importance] if found.graph.any() else [])])[::-1]
     lines = [
         {"name": name, "share": share, "words": words, "width": round(100 * amount / largest, 1)}
-        for amount, (name, _, share, words) in zip(amounts, rows(found), strict=True)
+        for amount, (name, _, share, words) in zip(amounts, found.rows(), strict=True)
         if amount > 0
     ]
     return lines[:MAX_FEATURES], max(len(lines) - MAX_FEATURES, 0)

@@ -30,7 +30,7 @@ from sslart._mapping.evidence.design import DesignMatrices, LabelGroups
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.cache import CachesValues
-from sslart._utils.parallel import stop_flag
+from sslart._utils.resources import stop_flag
 from sslart._utils.validation import require, saved_array
 
 N_NEIGHBOURS = 7  # of each box in the graph; the distance of the last scales similarities

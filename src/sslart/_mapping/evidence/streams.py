@@ -28,7 +28,7 @@ from sslart._mapping.evidence.readout import Readout, Solution
 from sslart._mapping.evidence.settings import HALF_LIVES, EvidenceSettings, Mixture
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.cache import CachesValues, changed
-from sslart._utils.parallel import stop_flag
+from sslart._utils.resources import stop_flag
 from sslart._utils.validation import MAX_COUNT, check_number, require, saved_array, saved_whole
 
 if TYPE_CHECKING:
