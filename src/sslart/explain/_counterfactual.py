@@ -11,12 +11,24 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from sslart._data.dates import day_of
 from sslart._data.labels import UNLABELLED, check_has_label
 from sslart._data.samples import Table, plain_value
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.optional import optional
-from sslart._utils.text import DatePart, category_text, escape, html_table, list_text, plural, printable, value_text
+from sslart._utils.text import (
+    DateName,
+    DatePart,
+    Day,
+    category_text,
+    escape,
+    html_table,
+    list_text,
+    plural,
+    printable,
+    value_text,
+)
 from sslart._utils.validation import check_flag, check_whole
 from sslart.explain._boxes import Class, Value
 from sslart.explain._options import STAY, ChangeSpace, Limits, options_of
@@ -268,7 +280,8 @@ def counterfactuals_of(
         Features that never change, by name or column number.
     ranges : dict, default=None
         Limits of new values, from a feature (name or column number) to ``(low, high)``, None for a side without a
-        limit, or to a list of the categories that are allowed. A value that stays as it is may lie outside.
+        limit, or to a list of the categories that are allowed. Limits of a date are dates, as `datetime` or as texts in
+        ISO 8601, or days since 1970. A value that stays as it is may lie outside.
     n : int, default=3
         How many changes are wanted.
     plausible : bool, default=False
@@ -564,24 +577,31 @@ def _allowed_categories(view: ModelView, column: int, given: Any) -> frozenset[A
 def _range(view: ModelView, column: int, given: Any) -> tuple[float, float]:
     name, encoder = view.feature_names[column], view.members[0].encoder
     lowest, highest = encoder.range_of(column)
+
+    def shown(value: float) -> str:
+        return str(Day(value)) if isinstance(name, DateName) and np.isfinite(value) else f"{value:g}"
+
     sides = list(given) if isinstance(given, Collection) and not isinstance(given, str) else []
+    if isinstance(name, DateName):
+        sides = [day_of(side) for side in sides]
     if len(sides) != 2 or not all(
         side is None or (isinstance(side, Real) and not isinstance(side, bool) and float(side) == float(side))
         for side in sides
     ):
         raise ValueError(
-            f"ranges[{name!r}] must be (low, high), None for a side without a limit, got {given!r}. "
-            f"{name!r} is a number from {lowest:g} to {highest:g} in what was learnt."
+            f"ranges[{name!r}] must be (low, high), None for a side without a limit, got {given!r}. {name!r} is a "
+            f"{'date' if isinstance(name, DateName) else 'number'} from {shown(lowest)} to {shown(highest)} in what "
+            "was learnt."
         )
     low, high = (
         without if side is None else float(side) for side, without in zip(sides, (-np.inf, np.inf), strict=True)
     )
     if low > high:
-        raise ValueError(f"ranges[{name!r}] is empty: {low:g} is above {high:g}. Give the lower limit first.")
+        raise ValueError(f"ranges[{name!r}] is empty: {shown(low)} is above {shown(high)}. Give the lower limit first.")
     if lowest <= highest and (low > highest or high < lowest):
         raise ValueError(
-            f"ranges[{name!r}], {low:g} to {high:g}, holds no value that was learnt: learnt values are {lowest:g} to "
-            f"{highest:g}. Give limits that reach into these."
+            f"ranges[{name!r}], {shown(low)} to {shown(high)}, holds no value that was learnt: learnt values are "
+            f"{shown(lowest)} to {shown(highest)}. Give limits that reach into these."
         )
     return low, high
 

@@ -152,8 +152,10 @@ def _read(model: Any, reader: SampleReader, samples: Any, labels: Any, row_names
     """Return the rows that stand for all as a table; the reader gets to know the columns, with warnings and notes."""
     if labels is not None:
         gaps = not isinstance(model, FuzzyARTMAP)
-        return read_training(reader, samples, labels, scaling=model.scaling, gaps=gaps, row_names=row_names)[0]
-    table = read_samples(reader, samples, reset=True, leave_out=True)
+        return read_training(
+            reader, samples, labels, scaling=model.scaling, gaps=gaps, row_names=row_names, read_texts=False
+        )[0]
+    table = read_samples(reader, samples, reset=True, leave_out=True, read_texts=False)
     warn_of_outliers(table, table, model.scaling, row_names)
     return table
 

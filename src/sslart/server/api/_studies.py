@@ -100,7 +100,7 @@ class TrialRequest(Closed):
 class ColumnWarning(BaseModel):
     """Warning about a column."""
 
-    topic: Literal["constant", "empty", "id", "leak", "copy", "text", "missing", "problem"]
+    topic: Literal["constant", "empty", "id", "group", "code", "gap", "leak", "copy", "text", "missing", "problem"]
     text: str
 
 
