@@ -34,11 +34,9 @@ from sklearn.base import clone, is_classifier
 
 from sslart._data.columns import PARTS, plan_of
 from sslart._data.labels import ClassTable, Labels, Presentations, read_labels
-from sslart._data.leakage import MOST_LABELS
-from sslart._data.outliers import warn_of_outliers
 from sslart._data.samples import SampleReader, Table, known_columns, read_samples
 from sslart._data.scaling import first_encoder
-from sslart._data.training import read_training
+from sslart._data.training import MOST_LABELS, read_training, warn_of_outliers
 from sslart._mapping.mergeable_state import LabelledRows, Shared
 from sslart._utils.arrays import BoolArray, IntArray, keys_of_numbers
 from sslart._utils.text import printable

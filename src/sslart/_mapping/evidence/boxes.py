@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse
 
-from sslart._art.algebra import multiply
-from sslart._art.backend import backend
+from sslart._art.backend import backend, multiply
 from sslart._mapping.evidence.basis import (
     MARGIN,
     Basis,

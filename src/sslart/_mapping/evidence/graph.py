@@ -13,8 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from sslart._art.algebra import Cholesky, gram_matrix, multiply
-from sslart._art.backend import backend
+from sslart._art.backend import Cholesky, backend, gram_matrix, multiply
 from sslart._mapping.evidence.basis import (
     MARGIN,
     Basis,

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sslart._art.algebra import Cholesky, multiply
-from sslart._art.backend import backend
+from sslart._art.backend import Cholesky, backend, multiply
 from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.samples import Table
 from sslart._mapping.base import Effort
