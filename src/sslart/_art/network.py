@@ -42,6 +42,9 @@ class Coded(NamedTuple):
     is_beyond: bool
 
 
+MAX_CELLS = 2**22  # of a table coded at once: beside the result, blocks are all the memory that coding takes
+
+
 class Network:
     """An encoder and the boxes learnt in it. Immutable: learning makes another one."""
 
@@ -227,7 +230,16 @@ class Network:
 
     def _encode(self, table: Table) -> tuple[FloatArray, bool]:
         """Return the coded samples, and whether any value lies beyond the encoder."""
-        return encode(self.encoder, self.encoder.matrix(table))
+        n_features = len(self.encoder.features)
+        if len(table) * n_features <= MAX_CELLS:
+            return encode(self.encoder, self.encoder.matrix(table))
+        coded, is_beyond = np.empty((len(table), n_features)), False
+        step = max(MAX_CELLS // n_features, 1)
+        for start in range(0, len(table), step):
+            rows = slice(start, start + step)
+            coded[rows], beyond = encode(self.encoder, self.encoder.matrix(table[rows]))
+            is_beyond |= beyond
+        return coded, is_beyond
 
     def rank(
         self, table: Table, choice: float, *, depth: int = 1, labelled_only: bool = False, n_jobs: int | None = None

@@ -18,9 +18,14 @@ from sslart._data.ranks import RankScale, RankTable
 from sslart._data.samples import Table, as_known_texts, is_category
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, column_ranges
 from sslart._utils.cache import CachesValues
-from sslart._utils.validation import require, saved_array
+from sslart._utils.validation import require, saved_array, saved_whole
 
 UNKNOWN = (np.inf, -np.inf)  # range of a feature without a value
+MAX_CATEGORIES = 64  # coded per column: with 30 to 400 accuracy was the same; see benchmarks/categories.py
+MIN_CATEGORIES = 8  # in a table of many such columns
+MAX_INDICATORS = 640  # of all columns together, as far as `MIN_CATEGORIES` allows: memory is boxes times features
+
+ANOTHER = "another category"  # stands in samples made of boxes for any that is not coded
 
 Category: TypeAlias = str | bool | int | float | None
 Range: TypeAlias = tuple[float, float]
@@ -84,6 +89,9 @@ class Encoder(CachesValues):
         one value, they are features all the same, so that there are some.
     ranks : RankScale or None
         The features that are scaled by rank. All others are by their range.
+    max_categories : int
+        The most categories of a column that have a feature: those that are most frequent in the first table, or come
+        first in a stream. All others count as one, "none of these", so that memory does not grow with their number.
     """
 
     features: tuple[Feature, ...]
@@ -93,6 +101,7 @@ class Encoder(CachesValues):
     undecided: Mapping[int, Range] = field(default_factory=dict)
     constant: Mapping[Feature, float] = field(default_factory=dict)
     ranks: RankScale | None = None
+    max_categories: int = MAX_CATEGORIES
 
     @property
     def n_columns(self) -> int:
@@ -119,8 +128,8 @@ class Encoder(CachesValues):
         shown = table[:1] if stream and bounds is not None else table
         undecided = {column: _limits(bounds, column) for column in table.untyped if not shown.has_values(column)}
         start = cls.of_columns(table, undecided)
-        if not stream:
-            start = start._with_new_features(table)
+        if not stream or bounds is None:
+            start = replace(start, max_categories=_max_categories(table))._with_new_features(table, by_frequency=True)
         if bounds is None:
             return start.covering(table)
         lower, upper = (side[[feature.column for feature in start.features]] for side in bounds)
@@ -149,9 +158,13 @@ class Encoder(CachesValues):
     def _covering_all(self, table: Table) -> Encoder:
         """Return the encoder widened to a table, with the constant features among its features."""
         wider = self.with_constants._with_new_features(table)
-        matrix = wider.matrix(table)
-        lowest, highest = column_ranges(matrix)
-        return wider._with_range(np.fmin(wider.lower, lowest), np.fmax(wider.upper, highest))
+        numeric = wider.numeric
+        values = table.values if len(numeric) == table.values.shape[1] else table.values.take(numeric, axis=1)
+        lowest, highest = column_ranges(values)
+        lower, upper = wider.lower.copy(), wider.upper.copy()  # of an indicator: always 0 and 1
+        lower[: len(numeric)] = np.fmin(lower[: len(numeric)], lowest)
+        upper[: len(numeric)] = np.fmax(upper[: len(numeric)], highest)
+        return wider._with_range(lower, upper)
 
     def _with_range(self, lower: FloatArray, upper: FloatArray) -> Encoder:
         with np.errstate(over="ignore"):
@@ -164,17 +177,24 @@ class Encoder(CachesValues):
             )
         return replace(self, lower=lower, upper=upper)
 
-    def _with_new_features(self, table: Table) -> Encoder:
-        """Return the encoder with the categories of a table, and the undecided columns that have numbers in it."""
-        known = set(self.features)
+    def _with_new_features(self, table: Table, *, by_frequency: bool = False) -> Encoder:
+        """Return the encoder with the categories of a table, and the undecided columns that have numbers in it.
+
+        Where a table has more new categories than there is room for, the first ones take it, or the most frequent ones.
+        """
+        n_known = Counter(feature.column for feature in self.features)
+        known = set(self.features) if table.categories else ()
         numbers = [column for column in self.undecided if column not in table.categories and table.has_values(column)]
         new: dict[Feature, Range] = {Feature(column): self.undecided[column] for column in numbers}
         for column, values in table.categories.items():
-            new.update(
-                (Feature(column, value), (0.0, 1.0))
-                for value in dict.fromkeys(values)
-                if value is not None and Feature(column, value) not in known
-            )
+            room = self.max_categories - n_known[column]
+            if room <= 0:
+                continue
+            met = [one for one in dict.fromkeys(values) if one is not None and Feature(column, one) not in known]
+            if by_frequency and len(met) > room:
+                often = Counter(values.tolist())
+                met = sorted(sorted(met, key=lambda one: -often[one])[:room], key=met.index)
+            new.update((Feature(column, value), (0.0, 1.0)) for value in met[:room])
         if not new:
             return self
         decided = {feature.column for feature in new}
@@ -256,8 +276,12 @@ class Encoder(CachesValues):
         """Replace each unknown category by its text where that text is a known category."""
         return as_known_texts(table, self.categories_of)
 
+    def is_full(self, column: int) -> bool:
+        """Return True if a column has as many categories as are coded, so that all others count as one."""
+        return column in self.categorical and len(self.categories_of(column)) >= self.max_categories
+
     def categories_of(self, column: int) -> list[Category]:
-        """Return the categories of a column learnt so far; [None] for a numeric column."""
+        """Return the categories of a column that are coded; [None] for a numeric column."""
         return [one.category for one in (*self.features, *self.constant) if one.column == column]
 
     def range_of(self, column: int) -> tuple[float, float]:
@@ -426,6 +450,7 @@ class Encoder(CachesValues):
             **({"undecided": {str(column): list(limits) for column, limits in undecided}} if undecided else {}),
             **({"constant": [[*one, value] for one, value in self.constant.items()]} if self.constant else {}),
             **({} if self.ranks is None else {"ranks": self.ranks.to_state()}),
+            "max_categories": self.max_categories,
         }
 
     @classmethod
@@ -463,7 +488,19 @@ class Encoder(CachesValues):
         ranks = None
         if "ranks" in state:
             ranks = RankScale.from_state(state["ranks"], lower, upper, indicator)
-        return cls(features, categorical, lower, upper, undecided, constant, ranks)
+        most = saved_whole(state, "max_categories", MIN_CATEGORIES, MAX_CATEGORIES)
+        n_categories = Counter(feature.column for feature in known_features if feature.category is not None)
+        require(max(n_categories.values(), default=0) <= most, "the number of categories")
+        return cls(features, categorical, lower, upper, undecided, constant, ranks, most)
+
+
+def _max_categories(table: Table) -> int:
+    """Return how many categories of a column are coded: as many as fit into all indicators that there may be."""
+    sizes = np.array([len(set(values.tolist()) - {None}) for values in table.categories.values()])
+    for most in range(MAX_CATEGORIES, MIN_CATEGORIES, -1):
+        if np.minimum(sizes, most).sum() <= MAX_INDICATORS:
+            return most
+    return MIN_CATEGORIES
 
 
 def _limits(bounds: tuple[FloatArray, FloatArray] | None, column: int) -> Range:

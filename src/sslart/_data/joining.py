@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,19 +66,30 @@ def joined_encoder(encoders: Sequence[Encoder], n_samples: Sequence[float], name
     """Return an encoder for the samples of several, each of which stands for a number of samples in scales by rank.
 
     Ranges reach from the lowest to the highest value, categories are those of all, sorted, and a feature that has shown
-    one value to each encoder, but not the same to all, varies. A feature that any has scaled by rank is so.
+    one value to each encoder, but not the same to all, varies. A feature that any has scaled by rank is so. Of a column
+    with many categories, those are coded that most of the encoders code.
     """
     shown = [_ranges(one) for one in encoders]
     categorical, undecided = _kinds(encoders, shown, names)
     numeric = [Feature(column) for column in range(encoders[0].n_columns) if column not in categorical]
-    categories = [feature for ranges in shown for feature in ranges if feature.category is not None]
+    most = max(one.max_categories for one in encoders)
+    categories = _common_categories([feature for ranges in shown for feature in ranges], most)
     ranges = {feature: _joined_range(shown, feature, names) for feature in numeric}
-    ranges |= dict.fromkeys(
-        sorted(categories, key=lambda one: (one.column, type(one.category).__name__, one.category)), (0.0, 1.0)
-    )
+    ranges |= dict.fromkeys(categories, (0.0, 1.0))
     scales = {feature: _joined_scale(encoders, shown, n_samples, feature) for feature in numeric}
     limits = {column: encoders[0].undecided[column] for column in sorted(undecided)}
-    return _encoder(ranges, scales, categorical, limits)
+    return replace(_encoder(ranges, scales, categorical, limits), max_categories=most)
+
+
+def _common_categories(features: Sequence[Feature], most: int) -> list[Feature]:
+    """Return the categories, sorted: of a column with more than `most`, those that most encoders know."""
+    known = Counter(feature for feature in features if feature.category is not None)
+    ordered = sorted(known, key=lambda one: (one.column, type(one.category).__name__, one.category))
+    of_column: dict[int, list[Feature]] = {}
+    for feature in sorted(ordered, key=lambda one: -known[one]):
+        of_column.setdefault(feature.column, []).append(feature)
+    kept = {feature for own in of_column.values() for feature in own[:most]}
+    return [feature for feature in ordered if feature in kept]
 
 
 def _ranges(encoder: Encoder) -> dict[Feature, Range]:

@@ -48,10 +48,10 @@ def scaled_by(scaling: str, encoder: Encoder, table: Table, bounds: tuple[FloatA
         and feature.column < table.values.shape[1] - table.n_parts
         and (bounds is None or np.isnan(bounds[0][feature.column]))
     ]
-    matrix = encoder.matrix(table)
+    values_of = {place: table.values[:, encoder.features[place].column] for place in free}
     if scaling == AUTO:
-        free = [place for place in free if is_crowded(matrix[:, place])]
-    made = {place: RankTable.of_values(matrix[:, place]) for place in free}
+        values_of = {place: values for place, values in values_of.items() if is_crowded(values)}
+    made = {place: RankTable.of_values(values) for place, values in values_of.items()}
     tables = {place: table for place, table in made.items() if table is not None}
     return replace(encoder, ranks=RankScale(tables)) if tables else encoder
 

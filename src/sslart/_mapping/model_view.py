@@ -6,10 +6,10 @@ an estimator. Classes are always given by their index in the sorted `classes`, -
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from sklearn.base import is_classifier
 from sslart._art.backend import encode
 from sslart._art.boxes import NO_LIMIT
 from sslart._art.learning import LearningParams
-from sslart._art.network import Coded, Network
+from sslart._art.network import MAX_CELLS, Coded, Network
 from sslart._art.novelty import NoveltyCalibration, NoveltyTest
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED, ClassTable, Label, Labels, check_has_label, read_labels
@@ -362,6 +362,22 @@ class PredictionBatch:
         return self.members[0].shares_of(self.all_nodes()[0])
 
 
+Record = TypeVar("Record", PredictedClasses, Decisions)
+
+
+def _joined(parts: Sequence[FloatArray]) -> FloatArray:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _concatenated(parts: Sequence[Record]) -> Record:
+    """Return records of arrays as one; a field is None in all of them or in none."""
+    whole: dict[str, Any] = {}
+    for field in fields(parts[0]):
+        arrays = [getattr(one, field.name) for one in parts]
+        whole[field.name] = None if arrays[0] is None else np.concatenate(arrays)
+    return type(parts[0])(**whole)
+
+
 @dataclass(frozen=True, eq=False)
 class ModelView:
     """A fitted classifier."""
@@ -503,11 +519,13 @@ class ModelView:
 
     def predict(self, table: Table, *, want_proba: bool = False) -> PredictedClasses:
         """Return the predictions of the model; every sample is scored once."""
-        return PredictionBatch(self, table).prediction(want_proba=want_proba)
+        found = [PredictionBatch(self, one).prediction(want_proba=want_proba) for one in self._blocks(table)]
+        return found[0] if len(found) == 1 else _concatenated(found)
 
     def decide(self, table: Table) -> Decisions:
         """Return class, probabilities and novelty of each sample; every sample is encoded once."""
-        return PredictionBatch(self, table).decisions()
+        found = [PredictionBatch(self, one).decisions() for one in self._blocks(table)]
+        return found[0] if len(found) == 1 else _concatenated(found)
 
     def predict_at_depths(self, table: Table, depths: Iterable[int]) -> list[IntArray]:
         """Return the class indices that the model predicts at each depth of search (0: no limit)."""
@@ -516,7 +534,7 @@ class ModelView:
 
     def predict_proba(self, table: Table) -> FloatArray:
         """Return the probability of each class; the model never abstains here."""
-        return PredictionBatch(self, table).proba()
+        return _joined([PredictionBatch(self, one).proba() for one in self._blocks(table)])
 
     def class_by(self, proba: FloatArray) -> IntArray:
         """Return the class index that follows from probabilities: the most probable, or that of the lowest cost."""
@@ -524,7 +542,7 @@ class ModelView:
 
     def decision_scores(self, table: Table) -> FloatArray:
         """Return a finite score of each class, the highest for the class that is predicted without abstention."""
-        return PredictionBatch(self, table).scores()
+        return _joined([PredictionBatch(self, one).scores() for one in self._blocks(table)])
 
     def vote(self, table: Table, depth: int) -> Ballot:
         """Return the votes of the members of an ensemble, each with a limited depth of search (0: no limit)."""
@@ -532,8 +550,21 @@ class ModelView:
 
     def score_samples(self, table: Table) -> FloatArray:
         """Return the familiarity of each sample, mean over the members."""
+        return _joined([self._familiarity(one) for one in self._blocks(table)])
+
+    def _familiarity(self, table: Table) -> FloatArray:
         found = [member.familiarity(member.network.encoded(table)) for member in self.members]
         return np.asarray(np.mean(found, axis=0))
+
+    def _blocks(self, table: Table) -> Iterator[Table]:
+        """Yield the samples in blocks, so that coding them takes no more memory than `MAX_CELLS`."""
+        n_cells = len(table) * max(len(member.encoder.features) for member in self.members)
+        if n_cells <= MAX_CELLS:
+            yield table
+            return
+        step = max(MAX_CELLS * len(table) // n_cells, 1)
+        for start in range(0, len(table), step):
+            yield table[start : start + step]
 
     def labels_of(self, indices: IntArray, *, may_abstain: bool | None = None) -> NDArray[Any]:
         """Return class indices as classes: -1 for integer classes, None for others where the index is -1."""

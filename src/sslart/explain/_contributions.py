@@ -14,6 +14,7 @@ from scipy.spatial.distance import squareform
 from scipy.stats import rankdata
 
 from sslart._art.geometry import centres
+from sslart._data.encoder import ANOTHER
 from sslart._data.labels import UNLABELLED, ClassTable, check_has_label
 from sslart._data.ranks import GRID
 from sslart._data.samples import Table
@@ -131,10 +132,11 @@ def background(member: MemberView) -> FloatArray:
         places = [place for place, feature in enumerate(features) if feature.column == column]
         if not places:
             continue
-        held = (lower[:, places] <= upper[:, places]) & (upper[:, places] > 0)
+        reached = lower[:, places] <= upper[:, places]
+        held = reached & (upper[:, places] > 0)
         chosen = (random.random(held.shape) * held).argmax(axis=1)
-        one_hot = (np.arange(len(places)) == chosen[:, None]).astype(np.float64)
-        points[:, places] = np.where(held.any(axis=1, keepdims=True), one_hot, np.nan)
+        one_hot = (held & (np.arange(len(places)) == chosen[:, None])).astype(np.float64)
+        points[:, places] = np.where(reached.any(axis=1, keepdims=True), one_hot, np.nan)
     return points
 
 
@@ -149,7 +151,10 @@ def samples_of_boxes(view: ModelView) -> Table:
         if feature.category is None:
             values[:, feature.column] = units[:, place]
         else:
-            categories[feature.column][coded[:, place] == 1.0] = feature.category
+            own = categories[feature.column]
+            own[coded[:, place] == 1.0] = feature.category
+            is_free = np.array([one is None for one in own], dtype=bool)
+            own[(coded[:, place] == 0.0) & is_free] = ANOTHER  # until one of the coded ones is found
     return Table(values, categories)
 
 

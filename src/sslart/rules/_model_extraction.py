@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sslart._data.encoder import ANOTHER
 from sslart._data.joining import joined_tables
 from sslart._data.labels import UNLABELLED, check_has_label
 from sslart._data.samples import Table
@@ -111,9 +112,11 @@ def _points_of(member: MemberView, view: ModelView, boxes: IntArray, random: np.
         else:
             positions.setdefault(feature.column, []).append(position)
     for column, places in positions.items():
-        allowed = np.where(unreached[:, places], 0.0, upper[:, places]) > 0
+        reached: BoolArray = ~unreached[:, places]
+        allowed = reached & (upper[:, places] > 0)
         chosen = (random.random(allowed.shape) * allowed).argmax(axis=1)
         names = np.array([encoder.features[place].category for place in places], dtype=object)
+        categories[column][reached.any(axis=1)] = ANOTHER
         rows = np.flatnonzero(allowed.any(axis=1))
         categories[column][rows] = names[chosen[rows]]
     return Table(values, categories)
