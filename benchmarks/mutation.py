@@ -77,7 +77,7 @@ PARTS = {
     ),
     "counterfactuals": Part(
         ("explain/_search.py", "explain/_options.py", "explain/_relations.py"),
-        ("tests/explain/test_counterfactual_engine.py", "tests/explain/test_counterfactual.py"),
+        ("tests/explain/test_counterfactual.py", "tests/explain/test_counterfactual_engine.py"),
     ),
 }
 OPERATORS = (
