@@ -3,9 +3,9 @@
 Cosmic Ray changes one operator, number or condition of a file at a time; the tests that are named beside the file must
 then fail. Drawn are `--sample` mutants of each part by `--seed`, tried for at most `--minutes`. Results are kept in
 results/mutants, so that a stopped run continues; what survived is tried again once the tests of its part have changed.
-Not drawn are mutants that nobody could tell from the code: in annotations, docstrings and raised errors, `is` for `==`,
-and numbers above ten, which are tuned and as good one higher. Each job mutates a copy of the installed package that
-comes first on its path; the run stops where an editable install comes before it.
+Not drawn are mutants that nobody could tell from the code: in annotations, docstrings, raised errors and `strict=True`,
+`is` for `==`, and numbers above ten, which are tuned and as good one higher. Each job mutates a copy of the installed
+package that comes first on its path; the run stops where an editable install comes before it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NamedTuple
-
-from cosmic_ray.ast import ast_nodes, get_ast
-from cosmic_ray.mutating import mutate_code
-from cosmic_ray.plugins import get_operator
 
 import sslart
 from pieces import ROOT, store, stored
@@ -123,10 +119,19 @@ class Mutant(NamedTuple):
 
     def code(self) -> str:
         """Return the file with the change."""
+        from cosmic_ray.mutating import mutate_code
+        from cosmic_ray.plugins import get_operator
+
         operator = get_operator(f"core/{self.operator}")()
         changed = mutate_code((PACKAGE / self.file).read_text(encoding="utf-8"), operator, self.occurrence)
         assert changed is not None
         return str(changed)
+
+    @property
+    def is_check(self) -> bool:
+        """True if only a check that lengths agree is left out."""
+        line = (PACKAGE / self.file).read_text(encoding="utf-8").splitlines()[self.line - 1]
+        return self.operator == "ReplaceTrueWithFalse" and "strict=True" in line
 
     @property
     def changed_line(self) -> str:
@@ -164,6 +169,9 @@ def inert_lines(source: str) -> set[int]:
 
 def mutants_of(file: str) -> Iterator[Mutant]:
     """Yield all changes of a file."""
+    from cosmic_ray.ast import ast_nodes, get_ast
+    from cosmic_ray.plugins import get_operator
+
     source = (PACKAGE / file).read_text(encoding="utf-8")
     tree, inert = get_ast(source), inert_lines(source)
     for name in OPERATORS:
@@ -179,7 +187,7 @@ def shuffled(part: Part, seed: int) -> list[Mutant]:
     """Return all mutants of a part in the order in which they are drawn, without regard to the operators."""
     every = [mutant for file in part.files for mutant in mutants_of(file)]
     random.Random(seed).shuffle(every)
-    return every
+    return [mutant for mutant in every if not mutant.is_check]
 
 
 def environment_of(site: Path) -> dict[str, str]:
@@ -268,7 +276,7 @@ def page(samples: dict[str, list[Mutant]], seed: int, results: Path) -> str:
         survived = [mutant for mutant in tried if not known[mutant.key]]
         same = sum(mutant.place in EQUIVALENT for mutant in survived)
         dead, files = len(tried) - len(survived), ", ".join(f"`{file}`" for file in part.files)
-        every = sum(1 for file in part.files for _ in mutants_of(file))
+        every = len(shuffled(part, seed))
         share = f"{100 * dead / len(tried):.0f} | {100 * dead / (len(tried) - same):.0f}" if tried else " | "
         rows.append(f"| {name} | {files} | {every} | {len(tried)} | {dead} | {same} | {share} |")
         n_tried, n_killed, n_same, alive = n_tried + len(tried), n_killed + dead, n_same + same, alive + survived

@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sslart._mapping.conformal import NEVER, class_sets, conformal_p_values, error_curve, labels_needed, smallest_error
+from sslart._mapping.conformal import (
+    NEVER,
+    class_sets,
+    conformal_p_values,
+    error_curve,
+    labels_needed,
+    percent_up,
+    smallest_error,
+)
 from sslart._mapping.decision_rules import error_levels
 
 LEVELS = st.sampled_from([0.01, 0.05, 0.1, 0.2, 1 / 3, 0.5, 0.9])
@@ -165,3 +173,8 @@ def test_errors_by_class_are_found_by_the_class_as_it_is() -> None:
     for wrong in ({True: 0.1}, {"1": 0.1}, {2: 0.1}):
         with pytest.raises(ValueError, match=r"names the class .*, which the model does not have"):
             error_levels("M", wrong, np.array([1, 3]))
+
+
+def test_errors_are_rounded_up_to_a_tenth_of_a_percent() -> None:
+    for share, text in ((0.05, "5 %"), (0.0501, "5.1 %"), (1 / 15, "6.7 %"), (0.0, "0 %"), (1.0, "100 %")):
+        assert percent_up(share) == text

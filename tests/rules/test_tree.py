@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sslart._data.samples import Table
 from sslart.rules import _tree
+from sslart.rules._model_extraction import Neighbourhood, Region, _decimals, shortened, united
 from sslart.rules._tree import MIN_LEAF, Column, Grid, Node, columns_of, grow, prune, refine
 
 EVERY = np.ones(3, dtype=bool)
@@ -203,3 +204,80 @@ def test_bins_are_ranges_up_to_each_cut_and_the_last_is_of_missing_values() -> N
     kinds = Column("kind", np.empty(0), ("u", "v"), False)
     assert kinds.bins(np.array(["v", "u", "w", None], dtype=object)).tolist() == [1, 0, 2, 2]
     assert [column.n_bins, kinds.n_bins] == [4, 3]
+
+
+def line_of(outcomes: list[int]) -> Grid:
+    """A grid of one column with a sample in each bin, of these outcomes, and none missing."""
+    n = len(outcomes)
+    table = Table(np.arange(n, dtype=float)[:, None], {}, ["x"])
+    return Grid([Column("x", np.arange(n - 1) + 0.5, None, False)], table, np.array(outcomes), 3, np.ones(n))
+
+
+def ranges(*bins: str) -> list[Region]:
+    """Rules for outcome 1, each with its bins as a text of zeros and ones; the last bin is of missing values."""
+    return [Region(1, (np.array([*one]) == "1",)) for one in bins]
+
+
+def bins_of(regions: list[Region]) -> list[str]:
+    return ["".join("01"[int(one)] for one in region.allowed[0]) for region in regions]
+
+
+def test_a_condition_goes_where_that_costs_no_more_than_its_price() -> None:
+    grid = line_of([0, 1, 1, 0, 0, 0])
+    for price, expected in ((0.9, "0110000"), (1.0, "1110000"), (2.9, "1110000")):
+        assert bins_of(shortened(ranges("0110000"), 0, grid, price)) == [expected]
+    assert bins_of(shortened(ranges("0110001"), 0, grid, 1.0)) == ["1110001"]
+    grid = line_of([0, 0, 0, 1, 1, 0])
+    for price, expected in ((0.9, "0001100"), (1.0, "0001110")):
+        assert bins_of(shortened(ranges("0001100"), 0, grid, price)) == [expected]
+    grid = line_of([2, 1, 1, 1, 2, 2])  # errors already, as rules that have another outcome than the default
+    assert bins_of(shortened(ranges("0111000"), 0, grid, 0.0)) == ["1111000"]
+    grid = line_of([1, 1, 0, 1, 1, 0])  # rules stay exclusive, the smaller one is first, and one condition remains
+    assert bins_of(shortened(ranges("0100000", "0001100"), 0, grid, 9.0)) == ["1100000", "0001110"]
+
+
+def test_rules_of_one_outcome_that_differ_in_one_feature_are_one() -> None:
+    columns = line_of([0] * 6).columns
+    assert bins_of(united(ranges("0110000", "0001000"), columns)) == ["0111000"]
+    assert bins_of(united(ranges("0110000", "0000100"), columns)) == ["0110000", "0000100"]
+
+
+def test_drawn_samples_lie_between_neighbours_or_mix_two_samples() -> None:
+    n, random = 300, np.random.default_rng(0)
+    line = np.arange(n) + np.random.RandomState(0).uniform(-0.3, 0.3, n)
+    values = np.column_stack([line, 2.0 * line, np.arange(n) % 3, np.round(line, 1), np.full(n, np.nan)])
+    values[:30, 3] = np.nan
+    kinds = np.array([*"uvw"], dtype=object)[np.arange(n) * 3 // n]
+    drawing = Neighbourhood(Table(values, {4: kinds}), np.column_stack([line, 2.0 * line]) / line.max())
+    drawn = drawing.draw(8000, random)
+    first, second, few, rounded = drawn.values.T[:4]
+    assert set(few) == {0.0, 1.0, 2.0}
+    np.testing.assert_array_equal(np.round(rounded, 1), rounded)
+    assert 0.05 < np.isnan(rounded).mean() < 0.15
+    assert set(drawn.categories[4]) == {*"uvw"}
+    mixed = np.abs(first[:, None] - line).min(axis=1) < 1e-6
+    assert mixed.mean() == pytest.approx(0.5, abs=0.03)
+    assert (np.abs(second[mixed, None] - 2.0 * line).min(axis=1) < 1e-6).all()
+    assert drawing.neighbours.shape == (n, 5)
+    assert (drawing.neighbours != np.arange(n)[:, None]).all()
+    # between neighbours: five of them on a line lie within five places or so
+    apart = np.abs(2.0 * first - second)[~mixed]
+    assert apart.max() < 2 * 7
+    assert apart.max() > 2 * 2
+    assert (np.abs(first[~mixed, None] - line).min(axis=1) < 1).all()
+    assert ((kinds[np.abs(first[~mixed, None] - line).argmin(axis=1)]) == drawn.categories[4][~mixed]).mean() > 0.97
+    # of two samples: a column in three is that of the second
+    of_one = np.abs(2.0 * first[mixed] - second[mixed]) < 1e-6
+    assert of_one.mean() == pytest.approx(0.3**2 + 0.7**2, abs=0.04)
+
+
+def test_decimals_are_those_of_all_values() -> None:
+    for values, expected in (
+        ([1.0, 20.0], 0),
+        ([1.5, 2.0], 1),
+        ([0.125, 1.0], 3),
+        ([1e-6], 6),
+        ([1e-7], None),
+        ([], 0),
+    ):
+        assert _decimals(np.array([*values, np.nan])) == expected
