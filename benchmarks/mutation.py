@@ -100,7 +100,38 @@ OPERATORS = (
 
 
 # survivors that change no result, by file and changed line, each with the reason
-EQUIVALENT: dict[str, str] = {}
+ONLY_MEMORY = "An array is copied that nobody needs any more: only memory changes."
+ONLY_SPEED = "Only how much is done at once, or by how many threads; results are the same."
+ROUNDING = "`EXACT` allows for rounding: no error and no level lie exactly that far apart."
+EQUIVALENT = {
+    "_mapping/evidence/selection.py: if fit.without is None and n_views > 2:": "There are 1 or 41 views.",
+    "_mapping/evidence/basis.py: turned = Cholesky(whole[:, rows[:, :, None], rows[:, None, :]], overwrite=False)"
+    ".solve(of_block)": ONLY_MEMORY,
+    "_mapping/evidence/basis.py: left_out[own] = Cholesky(inner, overwrite=False).solve(left_out[own])": ONLY_MEMORY,
+    "_mapping/evidence/basis.py: for some in _at_once(ridges, max(self._gram.size, len(blocks) / "
+    "self._targets.size)):": ONLY_SPEED,
+    "_mapping/evidence/basis.py: inner[:, inside[:, group[:, 1]]] = np.eye(group.shape[1])": (
+        "A group lies in a block as a whole, so that each of its labels tells which."
+    ),
+    '_mapping/evidence/basis.py: return self._mean(np.einsum("ij,ij->i", self.matrix, self.matrix)) or 2.0': (
+        "Functions that are zero everywhere are zero on any scale."
+    ),
+    "_mapping/evidence/readout.py: scorer.contributions(nothing, columns, np.empty((1, n_columns, n_classes)), "
+    "of_graph[:1], 2, stop_flag())": ONLY_SPEED,
+    "_mapping/evidence/readout.py: threads = n_threads(n_jobs, coded.size * max(len(self.nodes), 2) * "
+    "max(len(self.terms), 1))": ONLY_SPEED,
+    '_mapping/evidence/readout.py: groups = LabelGroups(saved_array(state, "groups", np.int64, n, low=0, high=n - 0), '
+    'state["kind"])': "A group of that number is refused by the next check.",
+    "_mapping/conformal.py: @dataclass(frozen=False, eq=False)": "Nothing assigns to its fields.",
+    '_mapping/conformal.py: aim = f"to be right {round(100 * (1 - self.max_error), 7):g} times in 100"': (
+        "`:g` shows six digits."
+    ),
+    "_mapping/conformal.py: if smallest_error(n) >= level + EXACT:": ROUNDING,
+    "_mapping/conformal.py: suffices = np.flatnonzero(self.error < level + EXACT)": ROUNDING,
+    "explain/_search.py: for index in np.flatnonzero((start >= NEVER).any(axis=0)).tolist():": (
+        "What is found for a class that nobody wants is taken back below."
+    ),
+}
 
 
 class Mutant(NamedTuple):
@@ -242,7 +273,7 @@ def measure(name: str, part: Part, sample: list[Mutant], sites: list[Path], resu
     tests = digest(part.tests)
     known = {result["key"] for result in stored(results) if result["killed"] or result["tests"] == tests}
     todo = [mutant for mutant in sample if mutant.key not in known]
-    if not todo:
+    if not todo or minutes <= 0:
         return
     start = time.perf_counter()
     if not passes(sites[0], part.tests, 1800.0):
@@ -303,7 +334,9 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS), help="parts to measure")
     parser.add_argument("--sample", type=int, default=60, help="mutants of each part; 0: all")
     parser.add_argument("--seed", type=int, default=0, help="of the draw")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="for all parts together; then none is started")
+    parser.add_argument(
+        "--minutes", type=float, default=math.inf, help="for all parts together; 0: only write the page"
+    )
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "mutants.md")
     arguments = parser.parse_args()

@@ -110,6 +110,21 @@ def test_a_higher_error_answers_no_less(data: Any) -> None:
         assert curve.answered[place] >= n_answered
 
 
+@given(st.data())
+def test_the_steps_are_the_levels_from_which_on_more_is_answered(data: Any) -> None:
+    scores = data.draw(SCORES)
+    wrong = data.draw(st.lists(st.booleans(), min_size=len(scores), max_size=len(scores)))
+    curve = error_curve(np.array(scores), np.array(wrong), np.ones(len(scores)))
+    expected: dict[float, float] = {}
+    for level in np.unique(curve.error).tolist():
+        n_answered = float(curve.answered[curve.error <= level].max())
+        if n_answered > max(expected.values(), default=0.0):
+            expected[level] = n_answered
+    levels, answered = curve.steps()
+    assert dict(zip(levels.tolist(), answered.tolist(), strict=True)) == expected
+    assert (np.diff(answered, prepend=0.0) > 0).all()
+
+
 def test_without_left_out_labels_nothing_is_promised() -> None:
     curve = error_curve(np.empty(0), np.empty(0, dtype=bool), np.empty(0))
     assert curve.least_confidence(0.5) == NEVER
