@@ -270,9 +270,10 @@ def digest(tests: tuple[str, ...]) -> str:
 
 def measure(name: str, part: Part, sample: list[Mutant], sites: list[Path], results: Path, minutes: float) -> None:
     """Try the mutants of a part that have no result yet, and what survived other tests; start none after `minutes`."""
-    tests = digest(part.tests)
-    known = {result["key"] for result in stored(results) if result["killed"] or result["tests"] == tests}
-    todo = [mutant for mutant in sample if mutant.key not in known]
+    tests, found = digest(part.tests), {result["key"]: result for result in stored(results)}
+    last = [(mutant, found.get(mutant.key)) for mutant in sample]
+    is_known = [one and (one["killed"] or one["tests"] == tests or mutant.place in EQUIVALENT) for mutant, one in last]
+    todo = [mutant for mutant, is_done in zip(sample, is_known, strict=True) if not is_done]
     if not todo or minutes <= 0:
         return
     start = time.perf_counter()
