@@ -1,4 +1,4 @@
-"""What is measured: each case returns rows of (work, against, nodes, ratio, target) after checking the results."""
+"""The cases measured: each returns rows of (work, against, nodes, ratio, target) after checking the results."""
 
 from __future__ import annotations
 

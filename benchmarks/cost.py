@@ -41,7 +41,7 @@ class Cost(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What to fit: `at` is the number that a table varies."""
+    """One fit to measure: `at` is the number that a table varies."""
 
     at: float
     vigilance: float = VIGILANCE

@@ -1,4 +1,4 @@
-"""How much memory `sslart update` and `sslart predict` need, and how fast they are, as a CSV file grows.
+"""Memory and speed of `sslart update` and `sslart predict` as a CSV file grows.
 
     make bench-long
 

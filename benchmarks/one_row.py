@@ -1,4 +1,4 @@
-"""What one-row calls cost before and after a change, measured side by side in one run.
+"""Cost of one-row calls before and after a change, measured side by side in one run.
 
     python benchmarks/one_row.py --before REV [--after REV] [--turns 7] [--realtime]
 
@@ -106,7 +106,7 @@ def fitted(name: str) -> tuple[Any, list[Any]]:
 
 
 def work_of(model: Any, call: str) -> Callable[[Any], Any]:
-    """Return what is timed with one row."""
+    """Return the calls that are timed with one row."""
     if call == "explain, as text":
         return lambda row: str(model.explain(row)[0])
     if call == "partial_fit":

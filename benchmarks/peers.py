@@ -102,7 +102,7 @@ def contenders(seed: int) -> dict[str, Callable[[Any, Any, Any, Any], Any]]:
 
 
 def tried(do: Callable[[], Any]) -> str:
-    """Return whether something works, with what it prints kept to itself."""
+    """Return True if something works; its output is not shown."""
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             done = do()
@@ -112,7 +112,7 @@ def tried(do: Callable[[], Any]) -> str:
 
 
 def learns_on(model: Any, X: Any, y: Any) -> bool:
-    """Return whether a model that learns half of iris, and then the other half, still predicts the first."""
+    """Return True if a model that learns half of iris, and then the other half, still predicts the first."""
     model, first = copy.deepcopy(model), np.arange(len(y)) % 2 == 0
     learn = model.partial_fit if hasattr(model, "partial_fit") else model.fit  # hyperbox-brain's fit continues
     learn(X[first & (y < 2)], y[first & (y < 2)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import multiprocessing
@@ -70,3 +71,19 @@ def version_of_ours(*folders: Path) -> str:
     for path in sorted([*sources, *(path for folder in folders for path in folder.rglob("*.py"))]):
         digest.update(path.read_bytes())
     return f"{sslart.__version__}-{digest.hexdigest()[:8]}"
+
+
+def parsed(parser: argparse.ArgumentParser, name: str, line: Sequence[str] | None) -> argparse.Namespace:
+    """Return the parsed command line of a benchmark, with the folder of its results and the file of its page."""
+    parser.add_argument("--out", type=Path, default=ROOT / "results" / name)
+    parser.add_argument("--page", type=Path, default=ROOT / "docs" / f"{name}.md")
+    return parser.parse_args(line)
+
+
+def show_or_write(text: str, page: Path | None) -> None:
+    """Print a page where it is of a part of the measurements, and has no file; else write it."""
+    if page is None:
+        print(text)
+    else:
+        page.write_text(text)
+        print(f"wrote {page}")

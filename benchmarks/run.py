@@ -26,7 +26,7 @@ BOUND = (
 
 
 def import_milliseconds() -> float:
-    """Return what importing sslart costs beyond numpy and the parts of scikit-learn that every estimator needs."""
+    """Return the cost of importing sslart beyond numpy and the parts of scikit-learn that every estimator needs."""
     program = (
         "import time, numpy, sklearn.base, sklearn.utils.validation, sklearn.utils.multiclass\n"
         "start = time.perf_counter(); import sslart; print(1000 * (time.perf_counter() - start))"

@@ -1,4 +1,4 @@
-"""How much two threads speed up ART ranking and evidence scoring, and what threads cost where there is little work.
+"""Speed-up of ART ranking and evidence scoring by two threads, and their cost where there is little work.
 
 Run it on a quiet machine with at least two cores: `python benchmarks/threads.py [--turns 15]`. Both sides of a ratio
 are measured in turns within one run. Ratios are of the least times: other programs on the machine can only make a call
@@ -39,7 +39,7 @@ def scheduled(realtime: bool) -> Iterator[None]:
 
 
 def seconds(call: Call, n_jobs: int | None) -> float:
-    """Return how long one call takes."""
+    """Return the seconds that one call takes."""
     n_calls, taken = 1, 0.0
     while True:
         start = time.perf_counter()

@@ -39,7 +39,7 @@ def in_turns(
 
 
 def ratio(taken: dict[str, list[float]], slower: str, faster: str) -> float:
-    """Return how many times faster one contender is than another: median over the turns."""
+    """Return the speed of one contender relative to another: median over the turns."""
     return statistics.median(a / b for a, b in zip(taken[slower], taken[faster], strict=True))
 
 

@@ -1,4 +1,4 @@
-"""Where the time of a fit goes, and how far the scan is from what the memory of this machine can deliver."""
+"""Time of a fit by its parts, and the speed of the scan beside that of this machine's memory."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def fit_times(model: FuzzyART, X: np.ndarray) -> tuple[float, float, float]:
 
 
 def read_speed(n_bytes: int) -> float:
-    """Return how many bytes a second this machine reads from a buffer that it reads again and again."""
+    """Return the bytes a second that this machine reads from a buffer that it reads again and again."""
     buffer = np.zeros(n_bytes, dtype=np.uint8)
     n_reads = max(1, 2**28 // n_bytes)
 

@@ -8,20 +8,7 @@ import numpy as np
 mpl.use("Agg")
 from sklearn.datasets import load_breast_cancer
 
-from sslart import SSLART, WESSLART, AutoSSLART
-from sslart.plotting import (
-    BoxesDisplay,
-    CoverageCorrectnessDisplay,
-    DependenceDisplay,
-    DriftDisplay,
-    EvidenceDisplay,
-    GrowthDisplay,
-    ImportanceDisplay,
-    ReasonDisplay,
-    RuleHeatmapDisplay,
-    RuleParallelDisplay,
-    VotesDisplay,
-)
+from sslart import SSLART, WESSLART, AutoSSLART, plotting
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 NAMES = ["mean radius", "mean texture", "mean concavity", "worst area", "worst smoothness", "worst symmetry"]
@@ -44,17 +31,17 @@ states[6000:] = (states[6000:] + 1) % 3
 watched = SSLART(vigilance=0.8).partial_fit(stream, np.array(["good", "worn", "old"])[states])
 
 displays = {
-    "boxes": BoxesDisplay.from_estimator(model, X, y, features=("mean radius", "mean concavity")),
-    "rules": RuleHeatmapDisplay.from_estimator(model),
-    "parallel": RuleParallelDisplay.from_estimator(model),
-    "reason": ReasonDisplay.from_estimator(model, X.iloc[[3]]),
-    "evidence": EvidenceDisplay.from_estimator(auto, X.iloc[[229]]),
-    "importance": ImportanceDisplay.from_estimator(auto),
-    "dependence": DependenceDisplay.from_estimator(auto, X, "worst area"),
-    "votes": VotesDisplay.from_estimator(ensemble, X.iloc[[229]]),
-    "coverage": CoverageCorrectnessDisplay.from_estimator(model, X, truth),
-    "growth": GrowthDisplay.from_estimator(model, X, y),
-    "drift": DriftDisplay.from_estimator(watched),
+    "boxes": plotting.BoxesDisplay.from_estimator(model, X, y, features=("mean radius", "mean concavity")),
+    "rules": plotting.RuleHeatmapDisplay.from_estimator(model),
+    "parallel": plotting.RuleParallelDisplay.from_estimator(model),
+    "reason": plotting.ReasonDisplay.from_estimator(model, X.iloc[[3]]),
+    "evidence": plotting.EvidenceDisplay.from_estimator(auto, X.iloc[[229]]),
+    "importance": plotting.ImportanceDisplay.from_estimator(auto),
+    "dependence": plotting.DependenceDisplay.from_estimator(auto, X, "worst area"),
+    "votes": plotting.VotesDisplay.from_estimator(ensemble, X.iloc[[229]]),
+    "coverage": plotting.CoverageCorrectnessDisplay.from_estimator(model, X, truth),
+    "growth": plotting.GrowthDisplay.from_estimator(model, X, y),
+    "drift": plotting.DriftDisplay.from_estimator(watched),
 }
 for name, display in displays.items():
     display.figure_.savefig(IMAGES / f"{name}.png", dpi=110)

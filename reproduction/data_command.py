@@ -11,7 +11,7 @@ from reproduction.datasets import fetch, list_datasets, where
 from reproduction.datasets.catalogue import source_of
 from reproduction.datasets.source import Source
 from sslart._utils.text import one_line
-from sslart.cli._options import JsonOption
+from sslart.cli import _options as option
 from sslart.cli._output import print_json, show
 
 app = typer.Typer(help="List, fetch and find the data sets of the paper.")
@@ -19,7 +19,7 @@ Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...")]
 
 
 @app.command("list")
-def show_all(as_json: JsonOption = False) -> None:
+def show_all(as_json: option.Json = False) -> None:
     """Show all data sets, with their size and where they are."""
     sources = [source_of(name) for name in list_datasets()]
     if as_json:

@@ -6,19 +6,28 @@ import gc
 import importlib.util
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
 
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
+from sslart._art.backend import INSTRUCTION_SETS
 
 collect_ignore = ["_art/fuzz_kernel.py"]  # a program of its own: `make fuzz`
 
 HAS_KERNEL = importlib.util.find_spec("sslart._kernel") is not None
 needs_kernel = pytest.mark.skipif(not HAS_KERNEL, reason="this install has no compiled kernel")
+
+
+def kernel() -> Any:
+    """Return the compiled kernel, which an install may lack."""
+    return importlib.import_module("sslart._kernel")
+
 
 CLASSIFIERS = [
     FuzzyARTMAP(),
@@ -42,6 +51,18 @@ def pytest_collection_finish() -> None:
 
 def name_of(estimator: Any) -> str:
     return repr(estimator).replace("\n", "")
+
+
+def few(y: np.ndarray, step: int) -> np.ndarray:
+    """Keep one label in so many; the others are unlabelled."""
+    return np.where(np.arange(len(y)) % step == 0, y, -1)
+
+
+@pytest.fixture(scope="module")
+def cancer() -> tuple[np.ndarray, AutoSSLART]:
+    """Return the breast cancer data and a model that has learnt one label in twenty."""
+    X, y = load_breast_cancer(return_X_y=True)
+    return X, AutoSSLART(random_state=0).fit(X, few(y, 20))
 
 
 @pytest.fixture
@@ -107,3 +128,34 @@ def browser() -> Iterator[Any]:
         found = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
         yield found
         found.close()
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Any]:
+    """Return a studio with the iris data, for all tests of a module."""
+    from opened import studio
+    from service import fit_flowers
+
+    with studio(tmp_path_factory.mktemp("studio"), browser) as found:
+        fit_flowers(found.http)
+        yield found
+
+
+@pytest.fixture(params=INSTRUCTION_SETS)
+def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Let the kernel use each instruction set that this machine has."""
+    if request.param not in kernel().instruction_sets():
+        pytest.skip("this machine has no such instructions")
+    usual = kernel().instruction_set()
+    kernel().use_instruction_set(request.param)
+    yield request.param
+    kernel().use_instruction_set(usual)
+
+
+@pytest.fixture
+def switching_threads_often() -> Iterator[None]:
+    """Let threads take turns so often that errors of order show."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(usual)

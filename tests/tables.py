@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pytest
 from sklearn.datasets import load_iris
 
 from sslart.cli import main
@@ -75,3 +77,13 @@ def _fitted_once(data: bytes, options: tuple[str, ...]) -> bytes:
         source.write_bytes(data)
         assert main(["fit", str(source), *options, "--out", str(model), "--quiet"]) == 0
         return model.read_bytes()
+
+
+def check_refused(arguments: list[str], words: Iterable[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Check that a command is refused in one line, which has these words, and prints nothing else."""
+    assert main(arguments) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert len(printed.err.splitlines()) == 1
+    for one in words:
+        assert one in printed.err

@@ -1,4 +1,4 @@
-"""How far a call spreads: the number of our modules that a fit and a prediction pass through."""
+"""Spread of a call: the number of our modules that a fit and a prediction pass through."""
 
 from __future__ import annotations
 

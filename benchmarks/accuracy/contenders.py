@@ -129,7 +129,7 @@ OURS = {"auto": "sslart:AutoSSLART"}
 
 
 def rivals(dataset: str, with_tabpfn: bool = False) -> dict[str, Method]:
-    """Return what is measured on a set beside ours."""
+    """Return the contenders that are measured on a set beside ours."""
     if dataset in IMAGES:
         return IMAGE_RIVALS
     if dataset in MANY_LABELS:
@@ -139,7 +139,7 @@ def rivals(dataset: str, with_tabpfn: bool = False) -> dict[str, Method]:
 
 
 def takes_tabpfn(dataset: str) -> bool:
-    """Return whether TabPFN v1 can learn from a set: its rows, features and classes are within its limits."""
+    """Return True if TabPFN v1 can learn from a set: its rows, features and classes are within its limits."""
     return dataset in (*UCI, *OTHER) and dataset not in BEYOND_TABPFN
 
 
@@ -163,16 +163,22 @@ def calibration_error(probabilities: np.ndarray, right: np.ndarray, n_bins: int 
     return float(np.abs(gaps).sum() / weights.sum())
 
 
-def measure(method: Method, samples: Samples, exam: Exam) -> dict[str, float | None]:
-    """Return accuracy (%), expected calibration error (%), and seconds of `fit` and `predict`.
-
-    The rivals' filling of gaps and scaling is not timed.
-    """
+def samples_for(method: Method, samples: Samples) -> tuple[Any, Any, Any]:
+    """Return the samples and labels that a method learns from, and the samples that it is tested on."""
     training, test = getattr(samples, method.samples)
     labels = samples.task.y if method.own_labels else samples.codes
     if not method.unlabelled:
         rows = samples.codes >= 0
         training, labels = training[rows], labels[rows]
+    return training, labels, test
+
+
+def measure(method: Method, samples: Samples, exam: Exam) -> dict[str, float | None]:
+    """Return accuracy (%), expected calibration error (%), and seconds of `fit` and `predict`.
+
+    The rivals' filling of gaps and scaling is not timed.
+    """
+    training, labels, test = samples_for(method, samples)
     model = method.make()
     with warnings.catch_warnings(), np.errstate(all="ignore"):  # samples that no label reaches; iterations spent
         warnings.simplefilter("ignore")

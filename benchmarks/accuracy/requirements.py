@@ -1,4 +1,4 @@
-"""What ours has to reach, beside what was found: the first table of docs/accuracy.md."""
+"""Requirements on ours, beside the findings: the first table of docs/accuracy.md."""
 
 from __future__ import annotations
 

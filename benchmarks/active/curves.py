@@ -18,7 +18,7 @@ MAX_ROWS, TRAIN_SHARE = 1000, 0.6
 
 
 def curves_of(name: str, repeat: int) -> list[dict[str, Any]]:
-    """Return what was expected of more labels, drawn at random, and the accuracy on test samples that they led to."""
+    """Return the accuracy expected of more labels, drawn at random, and that on test samples which they led to."""
     X, y = load(name)
     seed = seed_of(1, name, repeat)
     rows = np.random.RandomState(seed).permutation(len(y))[:MAX_ROWS]

@@ -126,7 +126,7 @@ def _by_set(findings: Findings) -> str:
 
 
 def _curves(results: Sequence[Result]) -> str:
-    """Return how often the accuracy with more labels lay in the interval of the learning curve."""
+    """Return the share of cases in which the accuracy with more labels lay in the interval of the learning curve."""
     every = [{**curve, "half": _half(one["dataset"])} for one in results for curve in one["curves"]]
     if not every:
         return ""

@@ -28,7 +28,7 @@ class Work:
 
 
 def do(work: Work) -> pieces.Result:
-    """Return what was measured."""
+    """Return the measurements of one piece of work."""
     if work.method == CURVES:
         return {**asdict(work), "curves": curves_of(work.dataset, work.repeat)}
     return {**asdict(work), "accuracy": run_of(split(work.dataset, work.repeat), STRATEGIES[work.method])}
@@ -54,9 +54,7 @@ def arguments_of(line: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--label", help="version of ours, the name of the file of results; a digest of the sources")
     parser.add_argument("--report-only", action="store_true", help="measure nothing; write the page")
-    parser.add_argument("--out", type=Path, default=pieces.ROOT / "results" / "active")
-    parser.add_argument("--page", type=Path, default=pieces.ROOT / "docs" / "active.md")
-    return parser.parse_args(line)
+    return pieces.parsed(parser, "active", line)
 
 
 def main(line: list[str] | None = None) -> None:
@@ -73,11 +71,7 @@ def main(line: list[str] | None = None) -> None:
             if number % 20 == 0 or number == len(work):
                 print(f"{number}/{len(work)} {time.perf_counter() - start:.0f} s: {result['dataset']}", flush=True)
     text = page.page(pieces.stored(path), sets, arguments.repeats, label)
-    if arguments.sets or arguments.half:
-        print(text)
-    else:
-        arguments.page.write_text(text)
-        print(f"wrote {arguments.page}")
+    pieces.show_or_write(text, None if arguments.sets or arguments.half else arguments.page)
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ def by_centres(state: State) -> np.ndarray:
 
 
 def by_ours(state: State) -> np.ndarray:
-    """Return what `sslart.active.select_queries` returns, from the first label on."""
+    """Return the choice of `sslart.active.select_queries`, from the first label on."""
     rows = state.unlabelled
     return rows[select_queries(state.model, _safe_indexing(state.X, rows), BATCH)]
 

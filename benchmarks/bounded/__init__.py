@@ -1,1 +1,1 @@
-"""What a limit on the number of boxes costs and saves."""
+"""Costs and savings of a limit on the number of boxes."""

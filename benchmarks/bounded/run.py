@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+import pieces
 from bounded import report, tables
 from bounded.report import Fit
-from pieces import ROOT
 from sslart import AutoSSLART
 
 N_LABELS = 400
@@ -60,7 +60,7 @@ def main(line: list[str] | None = None) -> None:
     parser.add_argument(
         "--quick", action="store_true", help=f"{N_LONG_QUICK:,} samples, fewer draws; print, write none"
     )
-    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "bounded.md")
+    parser.add_argument("--page", type=Path, default=pieces.ROOT / "docs" / "bounded.md")
     arguments = parser.parse_args(line)
     quick = arguments.quick
     with threadpool_limits(1):
@@ -68,11 +68,7 @@ def main(line: list[str] | None = None) -> None:
         short = list(fits(tuple(tables.SOURCES), N_SHORT, LIMITS, SEEDS_QUICK if quick else SEEDS))
     command = shlex.join(["python", "-m", "bounded.run", *(sys.argv[1:] if line is None else line)])
     text = report.page(long, short, N_LABELS, command)
-    if quick:
-        print(text)
-    else:
-        arguments.page.write_text(text)
-        print(f"wrote {arguments.page}")
+    pieces.show_or_write(text, None if quick else arguments.page)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What is measured: each contender learns the table in a process of its own, and is scored on the rows held out."""
+"""The contenders: each learns the table in a process of its own, and is scored on the rows held out."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Setting:
 
 
 def on_cluster(setting: Setting, fit: Callable[[], Any]) -> Found:
-    """Return what is found while `fit` runs on a cluster: seconds, those of its tasks, memory, and accuracy."""
+    """Return the measurements of `fit` on a cluster: seconds, those of its tasks, memory, and accuracy."""
     with cluster(setting.n_workers, setting.limit_mb) as client:
         before, cpu_before = processes(client), cpu_seconds(client)
         with get_task_stream(client) as stream:

@@ -1,4 +1,4 @@
-"""What a fit on a cluster costs: constants measured on one run, and what they predict for others."""
+"""Costs of a fit on a cluster: constants measured on one run, and their predictions for others."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Costs:
         return self.read + self.scan + self.learn
 
     def merges(self, n_parts: int) -> list[int]:
-        """Return how many merges each level of the tree has."""
+        """Return the number of merges on each level of the tree."""
         levels = []
         while n_parts > 1:
             n_parts = math.ceil(n_parts / self.fan_in)

@@ -31,7 +31,7 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def path() -> Path:
-    """Return where the table is: below the folder in SSLART_DATA."""
+    """Return the path of the table: below the folder in SSLART_DATA."""
     return Path(os.environ.get("SSLART_DATA", "")) / "covtype" / "covtype.csv.gz"
 
 

@@ -22,7 +22,7 @@ _HELD_OUT_PART = -1
 
 @dataclass(frozen=True)
 class Table:
-    """Where the files of a table lie, and what is in them.
+    """A table in files: their places and contents.
 
     Attributes
     ----------

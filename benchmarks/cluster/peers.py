@@ -1,4 +1,4 @@
-"""What dask and scikit-learn do without sslart: `partial_fit` over partitions, or a forest on the labelled rows alone.
+"""Dask and scikit-learn without sslart: `partial_fit` over partitions, or a forest on the labelled rows alone.
 
 `partial_fit` goes over the partitions one after the other, as `Incremental` of dask-ml does it: each is learnt by a
 task that takes the model of the one before, so that partitions are loaded in parallel, and learnt in turn.

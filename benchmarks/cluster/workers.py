@@ -48,7 +48,7 @@ def peaks(client: Client) -> dict[str, Any]:
 
 
 def seconds_by_task(stream: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
-    """Return how often each kind of task ran, and the seconds that workers computed it, from a task stream."""
+    """Return the number of runs of each kind of task, and the seconds that workers computed it, from a task stream."""
     found: dict[str, dict[str, float]] = defaultdict(lambda: {"tasks": 0, "seconds": 0.0})
     for task in stream:
         kind = found[key_split(task["key"])]

@@ -1,1 +1,1 @@
-"""How good explanations are, and what they cost: `make explain-bench`."""
+"""Quality and cost of explanations: `make explain-bench`."""

@@ -1,4 +1,4 @@
-"""Whether explanations add up, and whether what they show has the sign of the prediction, on one data set."""
+"""Checks of explanations on one data set: they add up, and the parts shown have the sign of the prediction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WITHOUT_ENSEMBLE = ("USPS", "MNIST")  # minutes each
 
 @dataclass(frozen=True)
 class Quality:
-    """What was found on one data set.
+    """Findings on one data set.
 
     Attributes
     ----------

@@ -72,14 +72,14 @@ class Case:
 
 
 def comparisons(rules: Any) -> float:
-    """Return how many comparisons a rule with conditions takes in the mean; a range with two ends takes two."""
+    """Return the mean number of comparisons of rules with conditions; a range with two ends takes two."""
     with_conditions = [rule for rule in rules if rule.conditions]
     total = sum(one.n_bounds for rule in with_conditions for one in rule.conditions)
     return total / max(len(with_conditions), 1)
 
 
 def most_comparisons(rules: Any) -> int:
-    """Return how many comparisons the longest rule takes."""
+    """Return the number of comparisons of the longest rule."""
     return max(sum(one.n_bounds for one in rule.conditions) for rule in rules)
 
 
@@ -106,7 +106,7 @@ def curve(case: Case) -> dict[str, float]:
 
 
 def imitations(case: Case) -> dict[str, float]:
-    """Return what few rules and a small tree reach on one case."""
+    """Return the scores of few rules and of a small tree on one case."""
     start = time.perf_counter()
     rules = case.rules(MAX_RULES, MAX_CONDITIONS)
     found = {"seconds": time.perf_counter() - start, "rules": len(rules)}
@@ -207,7 +207,7 @@ def measure(dataset: str, repeats: int) -> dict[str, float]:
 
 
 def measured(datasets: Sequence[str], repeats: int, jobs: int) -> dict[str, dict[str, float]]:
-    """Return what was found, by data set, as it is found in several processes."""
+    """Return the findings by data set, as they come from several processes."""
     found = {}
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         runs = pool.map(partial(measure, repeats=repeats), datasets)

@@ -1,4 +1,4 @@
-"""What an explanation costs: 1,000 samples of models of about 2,000 boxes and 30 features, against predicting them."""
+"""Cost of an explanation: 1,000 samples of models of about 2,000 boxes and 30 features, against predicting them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def mixture_model() -> tuple[Any, np.ndarray]:
 
 
 def n_bandwidths(model: Any) -> int:
-    """Return how many bandwidths the boxes of a model have that predictions use."""
+    """Return the number of bandwidths of a model's boxes that predictions use."""
     (member,) = view_of(model).members
     weights = [term.weights for term in member.readout.terms if isinstance(term, BoxTerm)]
     return sum(int(of_level.any()) for own in weights for of_level in own)
@@ -66,7 +66,7 @@ def times_of_predict(model: Any, work: dict[str, Any], test: np.ndarray, turns: 
 
 @dataclass(frozen=True)
 class Timing:
-    """What explanations of one model with evidence mapping take.
+    """Time of the explanations of one model with evidence mapping.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ def timing(model: Any, test: np.ndarray, turns: int) -> Timing:
 
 
 def timings(quick: bool) -> list[Timing]:
-    """Return what explanations of three models take."""
+    """Return the time of the explanations of three models."""
     models = (evidence_model(2), evidence_model(3), mixture_model())
     return [timing(model, test, QUICK_TURNS if quick else TURNS) for model, test in models]
 
@@ -150,7 +150,7 @@ def of_evidence(found: Sequence[Timing]) -> str:
 
 
 def shap_seconds(model: Any, test: np.ndarray) -> float:
-    """Return what KernelExplainer would take for all samples, from a few of them."""
+    """Return the time that KernelExplainer would need for all samples, from a few of them."""
     import shap
 
     with warnings.catch_warnings():

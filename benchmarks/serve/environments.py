@@ -101,7 +101,7 @@ def _run(command: Sequence[str]) -> None:
 
 
 def _reason(error: subprocess.CalledProcessError) -> str:
-    """Return what pip says last of an error, without the long list of versions."""
+    """Return pip's last words on an error, without the long list of versions."""
     said = [line.removeprefix("ERROR: ") for line in (error.stderr or "").splitlines() if line.startswith("ERROR: ")]
     return said[-1].split(" (from versions")[0] if said else f"{error.cmd[0]} ended with {error.returncode}"
 

@@ -19,7 +19,7 @@ LENGTH_DIGITS = 10
 
 
 class Load:
-    """What all connections share: the requests, and what has come back."""
+    """State that all connections share: the requests, and the answers so far."""
 
     def __init__(self, requests: list[bytes], seconds: float) -> None:
         self._requests, self._number = requests, 0
@@ -68,7 +68,7 @@ class Connection(asyncio.Protocol):
 
 
 async def loaded(url: str, n_connections: int, seconds: float, requests: list[bytes]) -> dict[str, float]:
-    """Return what was measured of a server."""
+    """Return the measurements of a server."""
     address, loop, start = urlsplit(url), asyncio.get_running_loop(), time.perf_counter()
     load = Load(requests, seconds)
     made = [

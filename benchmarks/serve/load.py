@@ -20,7 +20,7 @@ N_WARMING = 20  # requests before the clock runs
 
 
 class Generator:
-    """What makes the load.
+    """Generator of the load.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Generator:
 
     @property
     def description(self) -> str:
-        """What makes the load, in words."""
+        """The generator of the load, in words."""
         if self._wrk is None:
             return "the generator of the benchmark, in Python (wrk is not on this machine, or was not wanted)"
         shown = subprocess.run([self._wrk, "--version"], capture_output=True, text=True, check=False)

@@ -88,7 +88,7 @@ def _peers(found: Sequence[Result], skipped: dict[str, str]) -> str:
 
 
 def _processor(head: list[str], cells: dict[str, list[Result]], peers: Sequence[str]) -> str:
-    """Return what requests cost the servers: other work on the machine does not add to that."""
+    """Return the processor time of requests on the servers, to which other work on the machine does not add."""
     lines = [[name, *(_milliseconds(one["processor"]) for one in of)] for name, of in cells.items()]
     if peers:
         ratios = [

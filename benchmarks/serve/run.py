@@ -89,7 +89,7 @@ def _about(
 
 
 def options_of(line: list[str]) -> argparse.Namespace:
-    """Return what a command line asks for."""
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="these only")
     parser.add_argument("--calls", nargs="+", choices=list(CALLS), default=list(CALLS), help="these requests only")

@@ -37,7 +37,7 @@ class Service:
         return float(found[1])
 
     def lag(self, model: str) -> float:
-        """Return how many rows were accepted and not yet learnt."""
+        """Return the number of rows that were accepted and not yet learnt."""
         return self.metric("sslart_journal_lag_rows", model)
 
     def catch_up(self, model: str) -> float:

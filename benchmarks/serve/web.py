@@ -70,7 +70,7 @@ def wait_until(is_so: Callable[[], bool], what: str, seconds: float = SECONDS_TO
 
 
 def answers(url: str, path: str) -> bool:
-    """Return whether a server is there and says yes."""
+    """Return True if a server answers, and answers yes."""
     http_once = Http(url, timeout=5)
     try:
         http_once.send("GET", path)

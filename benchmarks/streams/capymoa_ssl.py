@@ -59,7 +59,7 @@ def reason_to_skip(name: str, n_classes: int = 2, folder: Path = FOLDER) -> str 
 
 
 def measure(name: str, stream: Stream, share: float, seed: int, folder: Path = FOLDER) -> dict[str, Any]:
-    """Return what CapyMOA's evaluation finds for one learner, in the form of our own protocol.
+    """Return the result of CapyMOA's evaluation of one learner, in the form of our own protocol.
 
     The evaluation draws the labels itself; `streams.data.labelled` draws the same.
     """

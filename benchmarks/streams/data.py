@@ -34,7 +34,7 @@ class Stream:
 
 
 def labelled(n: int, share: float, seed: int) -> np.ndarray:
-    """Return which samples have their label: those that CapyMOA's `prequential_ssl_evaluation` draws with this seed."""
+    """Return a mask of labelled samples: those that CapyMOA's `prequential_ssl_evaluation` draws with this seed."""
     drawn: np.ndarray = np.random.RandomState(seed).random_sample(n) < share
     return drawn
 

@@ -36,7 +36,7 @@ class Findings:
             self._values.setdefault(key, {})[result["seed"]] = result
 
     def has(self, stream: str, share: float, method: str) -> bool:
-        """Return whether all draws of a method are there."""
+        """Return True if all draws of a method are there."""
         return set(draws_of(share, method, self.draws)) <= set(self._values.get((stream, share, method), {}))
 
     def of(self, stream: str, share: float, method: str, measure: str = "accuracy") -> np.ndarray:

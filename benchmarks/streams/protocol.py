@@ -14,7 +14,7 @@ HIDDEN = -1  # the class of a sample without label
 
 
 class Contender(Protocol):
-    """What the protocol needs: prediction of a block before any of it is learnt.
+    """A learner as the protocol needs it: it predicts a block before any of it is learnt.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ class Work:
 
 
 def do(work: Work) -> pieces.Result | None:
-    """Return what was measured, or None where the method cannot learn the stream."""
+    """Return the measurements, or None where the method cannot learn the stream."""
     data = stream(work.stream, work.n)
     if work.method in capymoa_ssl.NAMES:
         if capymoa_ssl.reason_to_skip(work.method, data.n_classes):
@@ -122,9 +122,7 @@ def arguments_of(line: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--print", action="store_true", help="print the tables, write no page")
     parser.add_argument("--label", help="version of ours, part of the name of its results; a digest of the sources")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=pieces.ROOT / "results" / "streams")
-    parser.add_argument("--page", type=Path, default=pieces.ROOT / "docs" / "streams.md")
-    return parser.parse_args(line)
+    return pieces.parsed(parser, "streams", line)
 
 
 def main(line: list[str] | None = None) -> None:

@@ -26,7 +26,7 @@ TURN = 1_000
 
 
 def in_turns(made: dict[str, Callable[[int, int], Any]], data: Stream, share: float) -> dict[str, Run]:
-    """Return what each contender has done."""
+    """Return the results of each contender."""
     shown = labelled(len(data.y), share, 1)
     runs = {name: Run(make(data.n_classes, 1), data, shown) for name, make in made.items()}
     for _ in range(0, len(data.y), TURN):

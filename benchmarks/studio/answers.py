@@ -48,7 +48,7 @@ def scores(predicted: Any, truth: list[str]) -> tuple[float, float]:
 
 
 def predicted_by(http: httpx.Client, data: LabelledTable) -> list[str]:
-    """Return what the model predicts for the other rows."""
+    """Return the model's predictions for the other rows."""
     rows = data.test_frame.astype(object).where(data.test_frame.notna(), None).to_dict("records")
     found = http.post(f"/v1/models/{MODEL}/predict", json={"rows": rows}).json()["predictions"]
     return [max(one["probabilities"], key=one["probabilities"].get) for one in found]
@@ -96,7 +96,7 @@ def labelled(data: LabelledTable, seed: int | None, n: int) -> tuple[tuple[float
 
 
 def measured(name: str, seed: int, n: int) -> Outcome:
-    """Return how good a table is learnt by questions, in random order, and with all its labels."""
+    """Return the accuracy on a table by questions, in random order, and with all its labels."""
     data = table(BY_NAME[name], seed)
     (asked, n_labels), (drawn, _) = labelled(data, None, n), labelled(data, seed, n)
     model = AutoSSLART(random_state=0).fit(data.frame, data.answers)

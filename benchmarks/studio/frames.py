@@ -51,7 +51,7 @@ def served() -> Iterator[str]:
 
 
 def measured(page: Page, address: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Return what the page measures, once."""
+    """Return the measurements of the page, once."""
     page.goto(address)
     page.wait_for_function("() => window.measure !== undefined")
     found: dict[str, Any] = page.evaluate(

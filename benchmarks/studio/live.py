@@ -114,7 +114,7 @@ def learn(studio: Running, name: str, frame: pd.DataFrame) -> float:
 
 
 def seconds_until(condition: Callable[[], bool], start: float, most: float = 120.0) -> float:
-    """Return how long after a start something holds."""
+    """Return the seconds after a start until something holds."""
     while not condition():
         if time.perf_counter() - start > most:
             raise TimeoutError

@@ -30,7 +30,7 @@ class LabelledTable:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a table is from, its column of classes, and columns that say the class in other words or name rows."""
+    """A table: its origin, its column of classes, and columns that say the class in other words or name rows."""
 
     name: str
     load: Callable[[], Any]

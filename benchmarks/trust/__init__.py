@@ -1,1 +1,1 @@
-"""What models promise against what is found on samples they have not seen: `make trust`."""
+"""Promises of models, checked on samples that they have not seen: `make trust`."""

@@ -54,7 +54,7 @@ def sets_of_mapie(rival: str, given: Draw, levels: tuple[float, ...]) -> tuple[n
 
 
 def _checked(call: Any) -> Any:
-    """Return what MAPIE returns; its warning that a model of categories is not fitted, which it raises, is no error."""
+    """Return MAPIE's result; its warning that a model of categories is not fitted, which it raises, is no error."""
     try:
         return call()
     except UserWarning as warning:

@@ -24,7 +24,7 @@ STREAMS = ("weather", "elec")  # rows in the order of time
 
 @dataclass(frozen=True)
 class Draw:
-    """What a model learns, and what it is examined on.
+    """Training samples of a model, and those that it is examined on.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ def load(name: str) -> tuple[Any, np.ndarray]:
 
 @lru_cache
 def most_labels(name: str) -> int:
-    """Return how many labels may be drawn from a set, so that enough rows are left for the test."""
+    """Return the most labels that may be drawn from a set so that enough rows are left for the test."""
     return len(load(name)[1]) // ROWS_PER_LABEL
 
 
@@ -166,7 +166,7 @@ def shifted(given: Draw) -> Draw:
 
 
 def other_shares(given: Draw) -> Draw:
-    """Of half of the classes, only a fifth of the test samples is kept."""
+    """Keep only a fifth of the test samples of half of the classes."""
     random = np.random.RandomState(given.seed)
     classes = random.permutation(sorted(set(given.truth)))
     rarer = np.isin(given.truth.astype(str), classes[: len(classes) // 2])

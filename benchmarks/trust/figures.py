@@ -28,11 +28,11 @@ class Mean:
         return f"{100 * self.value:{'+' if sign else ''}.1f}{error}"
 
     def at_least(self, level: float) -> bool:
-        """Return whether the mean reaches a level, but for chance."""
+        """Return True if the mean reaches a level, but for chance."""
         return self.value >= level - LIMIT * self.error
 
     def at_most(self, level: float) -> bool:
-        """Return whether the mean does not exceed a level, but for chance; a mean of nothing does not."""
+        """Return True if the mean does not exceed a level, but for chance; a mean of nothing does not."""
         return not self.value > level + LIMIT * self.error
 
 

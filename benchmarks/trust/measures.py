@@ -1,4 +1,4 @@
-"""What a fitted model promises, and what is found on samples that it has not seen."""
+"""Promises of a fitted model, checked on samples that it has not seen."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def claims(model: AutoSSLART, given: Draw) -> Figures:
 
 
 def holds(found: Figures, truth: str = "accuracy", test_error: bool = True) -> bool:
-    """Return whether the printed interval holds what is found.
+    """Return True if the printed interval holds the value found.
 
     What is found is measured on a part of finite size and has an error of its own. With `test_error` the interval is
     widened by it: by the root of the sum of the squares of the two distances.
@@ -71,7 +71,7 @@ def holds(found: Figures, truth: str = "accuracy", test_error: bool = True) -> b
 
 
 def sets(model: AutoSSLART, given: Draw) -> dict[str, Figures | None]:
-    """Return what `predict_set` holds at each level, for all together and for each class; None where it refuses."""
+    """Return the measures of `predict_set` at each level, for all classes and for each; None where it refuses."""
     found: dict[str, Figures | None] = {}
     for name, (level, per_class) in SETS.items():
         try:
@@ -84,7 +84,7 @@ def sets(model: AutoSSLART, given: Draw) -> dict[str, Figures | None]:
 
 
 def of_sets(members: np.ndarray, classes: np.ndarray, given: Draw) -> Figures:
-    """Return how often sets hold the true class, their size, and what follows where a set of one class is an answer."""
+    """Return the share of sets with the true class, their size, and the errors of sets of one class as answers."""
     place = {str(label): index for index, label in enumerate(classes)}
     held = _held(members, place, given.truth)
     single = members.sum(axis=1) == 1
@@ -104,13 +104,13 @@ def of_sets(members: np.ndarray, classes: np.ndarray, given: Draw) -> Figures:
 
 
 def _held(members: np.ndarray, place: dict[str, int], truth: np.ndarray) -> np.ndarray:
-    """Return whether each set holds the true class; a class that the model does not know is in none."""
+    """Return a mask of the sets that hold the true class; a class that the model does not know is in none."""
     index = np.array([place.get(str(label), -1) for label in truth])
     return np.where(index >= 0, members[np.arange(len(index)), index], False)
 
 
 def answers(model: AutoSSLART, given: Draw) -> dict[str, Figures | None]:
-    """Return how many samples are answered, and how many wrongly, with `max_error`; None where it refuses."""
+    """Return the numbers of samples answered, and answered wrongly, with `max_error`; None where it refuses."""
     found: dict[str, Figures | None] = {}
     for level in MAX_ERRORS:
         try:

@@ -48,9 +48,7 @@ def arguments_of(line: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="one repetition; print, write no page")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--label", help="version of ours, part of the name of the file of results")
-    parser.add_argument("--out", type=Path, default=pieces.ROOT / "results" / "trust")
-    parser.add_argument("--page", type=Path, default=pieces.ROOT / "docs" / "trust.md")
-    return parser.parse_args(line)
+    return pieces.parsed(parser, "trust", line)
 
 
 def main(line: list[str] | None = None) -> None:
@@ -62,11 +60,7 @@ def main(line: list[str] | None = None) -> None:
     start = time.perf_counter()
     results = measure(arguments.out / f"{label}.jsonl", work, arguments.jobs)
     text = page.page(results, sections, label)
-    if arguments.only or arguments.sets or arguments.quick:
-        print(text)
-    else:
-        arguments.page.write_text(text)
-        print(f"wrote {arguments.page}")
+    pieces.show_or_write(text, None if arguments.only or arguments.sets or arguments.quick else arguments.page)
     print(f"{time.perf_counter() - start:.0f} s")
 
 

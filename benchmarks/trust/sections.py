@@ -50,7 +50,7 @@ CLAIM_HEAD += ["its width, points", "mean confidence, %"]
 
 
 def claim_cells(results: Sequence[Result], truth: str = "accuracy") -> list[str]:
-    """Return what is printed and what is found, in the columns of `CLAIM_HEAD`."""
+    """Return the printed claims and the findings, in the columns of `CLAIM_HEAD`."""
     known = claimed(results)
     return [
         f"{len(results):,}",
@@ -277,7 +277,7 @@ def _change_cases(findings: Findings) -> Iterator[tuple[str, list[Result], str, 
 
 
 def changes_table(findings: Findings) -> str:
-    """Return which promises hold after each change; in bold those that do not."""
+    """Return the promises that hold after each change; in bold those that do not."""
     rows = []
     for title, found, truth, held, wrong in _change_cases(findings):
         interval = share(claimed(found), lambda one: holds(one, truth))

@@ -93,7 +93,7 @@ def drawn(work: Work) -> draws.Draw:
 
 
 def do(work: Work) -> measures.Figures:
-    """Return what is found in one piece of work, on one thread."""
+    """Return the findings of one piece of work, on one thread."""
     with threadpool_limits(1):
         given = drawn(work)
         if work.simulation in RIVALS:

@@ -14,16 +14,7 @@ import ray
 from table import FEATURES, LABEL
 
 from sslart import AutoSSLART
-from sslart.merging.partitions import (
-    Summary,
-    finish,
-    fit_part,
-    join_parts,
-    second_look,
-    start_of,
-    summary_of,
-    wanted_of,
-)
+from sslart.merging import partitions
 
 FAN_IN = 4  # how many parts one task joins
 
@@ -31,32 +22,32 @@ FAN_IN = 4  # how many parts one task joins
 @ray.remote
 def summarised(model: AutoSSLART, path: Path, number: int, wanted: Any) -> Any:
     rows = pd.read_parquet(path)
-    return summary_of(model, rows[FEATURES], rows[LABEL], number=number, wanted=wanted)
+    return partitions.summary_of(model, rows[FEATURES], rows[LABEL], number=number, wanted=wanted)
 
 
 @ray.remote
 def learnt(model: AutoSSLART, path: Path, number: int, start: Any) -> Any:
     rows = pd.read_parquet(path)
-    return fit_part(model, rows[FEATURES], rows[LABEL], start, number=number)
+    return partitions.fit_part(model, rows[FEATURES], rows[LABEL], start, number=number)
 
 
 @ray.remote
 def joined(model: AutoSSLART, *parts: Any) -> Any:
-    return join_parts(model, parts)
+    return partitions.join_parts(model, parts)
 
 
 def fit(model: AutoSSLART, paths: list[Path]) -> AutoSSLART:
     """Return a fitted copy of the model. The same files in the same order give the same model, whatever the cluster."""
-    wanted = wanted_of(model)
+    wanted = partitions.wanted_of(model)
     while wanted is not None:  # a second time only where all labels are -1 and 1
         summaries = [summarised.remote(model, path, number, wanted) for number, path in enumerate(paths)]
-        summary = Summary.joined(ray.get(summaries))
-        wanted = second_look(summary)
-    start = ray.put(start_of(model, summary))
+        summary = partitions.Summary.joined(ray.get(summaries))
+        wanted = partitions.second_look(summary)
+    start = ray.put(partitions.start_of(model, summary))
     parts = [learnt.remote(model, path, number, start) for number, path in enumerate(paths)]
     while len(parts) > 1:
         parts = [joined.remote(model, *parts[place : place + FAN_IN]) for place in range(0, len(parts), FAN_IN)]
-    return finish(model, ray.get(parts[0]))
+    return partitions.finish(model, ray.get(parts[0]))
 
 
 if __name__ == "__main__":

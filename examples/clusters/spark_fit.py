@@ -21,16 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from table import FEATURES, LABEL
 
 from sslart import AutoSSLART
-from sslart.merging.partitions import (
-    Summary,
-    finish,
-    fit_part,
-    join_parts,
-    second_look,
-    start_of,
-    summary_of,
-    wanted_of,
-)
+from sslart.merging import partitions
 
 FAN_IN = 4  # how many parts one task joins
 RESULT = "number int, result binary"
@@ -65,7 +56,7 @@ def joined(parts: DataFrame, model: AutoSSLART) -> DataFrame:
 
     def together(some: pa.Table) -> pa.Table:
         some = some.sort_by("number")
-        result = join_parts(model, [pickle.loads(one) for one in some["result"].to_pylist()])
+        result = partitions.join_parts(model, [pickle.loads(one) for one in some["result"].to_pylist()])
         return pa.Table.from_batches([as_row(some["number"][0].as_py() // FAN_IN, result)])
 
     return parts.groupBy((parts.number / FAN_IN).cast("int")).applyInArrow(together, RESULT)
@@ -73,17 +64,17 @@ def joined(parts: DataFrame, model: AutoSSLART) -> DataFrame:
 
 def fit(model: AutoSSLART, rows: DataFrame) -> AutoSSLART:
     """Return a fitted copy of the model. The same partitions give the same model, whatever the cluster."""
-    wanted = wanted_of(model)
+    wanted = partitions.wanted_of(model)
     while wanted is not None:  # a second time only where all labels are -1 and 1
-        look = partial(summary_of, model, wanted=wanted)
-        summary = Summary.joined(results(per_partition(rows, look)))
-        wanted = second_look(summary)
-    parts = per_partition(rows, partial(fit_part, model, start=start_of(model, summary)))
+        look = partial(partitions.summary_of, model, wanted=wanted)
+        summary = partitions.Summary.joined(results(per_partition(rows, look)))
+        wanted = partitions.second_look(summary)
+    parts = per_partition(rows, partial(partitions.fit_part, model, start=partitions.start_of(model, summary)))
     n_parts = rows.rdd.getNumPartitions()
     while n_parts > 1:
         parts = joined(parts, model)
         n_parts = -(-n_parts // FAN_IN)
-    return finish(model, results(parts)[0])
+    return partitions.finish(model, results(parts)[0])
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import hashlib
 import tarfile
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -84,3 +86,12 @@ def damaged(source: Source, place: Place, why: str) -> str:
         f"Data set {source.name!r} at {place} is damaged or another version: {why}. Delete it and fetch it anew: "
         f"python -m reproduction data fetch {source.name}"
     )
+
+
+@contextmanager
+def reading(source: Source, place: Place) -> Iterator[None]:
+    """Raise a ValueError with the remedies where the files of a data set cannot be read."""
+    try:
+        yield
+    except UNREADABLE as error:
+        raise ValueError(damaged(source, place, str(error))) from error

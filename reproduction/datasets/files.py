@@ -1,4 +1,4 @@
-"""Where the files of a data set are: in the user's folder, in the cache, or at their origin."""
+"""Files of the data sets: in the user's folder, in the cache, or at their origin."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class DataNotFoundError(OSError):
 
 
 class Place(NamedTuple):
-    """Where a data set was found.
+    """The place where a data set was found.
 
     Attributes
     ----------

@@ -19,19 +19,20 @@ against the rest.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import solve
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
-from reproduction.methods import tuning as _tuning
-from reproduction.methods.tuning import FloatArray, IntArray
+from reproduction.methods import tuning
+from reproduction.methods.tuning import FloatArray, IntArray, KernelCompetitor
 
 
-class LapSVM(ClassifierMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class LapSVM(KernelCompetitor):
     """Learn from labelled and unlabelled samples; -1 stands for no label.
 
     Parameters
@@ -56,62 +57,39 @@ class LapSVM(ClassifierMixin, BaseEstimator):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    def __init__(
-        self,
-        widths: Any = _tuning.WIDTHS,
-        gammas_a: Any = (1.0, 1e-1, 1e-2, 1e-3),
-        gamma_i: float = 1.0,
-        n_neighbors: int = 6,
-        random_state: Any = 0,
-    ) -> None:
-        self.widths = widths
-        self.gammas_a = gammas_a
-        self.gamma_i = gamma_i
-        self.n_neighbors = n_neighbors
-        self.random_state = random_state
+    widths: Any = tuning.WIDTHS
+    gammas_a: Any = (1.0, 1e-1, 1e-2, 1e-3)
+    gamma_i: float = 1.0
+    n_neighbors: int = 6
+    random_state: Any = 0
 
     def fit(self, X: FloatArray, y: IntArray) -> Self:
         """Choose the settings and train."""
-        labelled = np.flatnonzero(y >= 0)
-        codes = y[labelled]
-        self.classes_ = np.unique(codes)
-        squares = _tuning.squared_distances(X, X)
-        graph = _tuning.laplacian(X, self.n_neighbors)
-        unit = _tuning.median_distance(squares)
+        labelled, codes = self._labelled(y)
+        squares, unit = tuning.own_distances(X)
+        graph = tuning.laplacian(X, self.n_neighbors)
         settings = list(product(self.widths, self.gammas_a))
         expansions = {}
         for width in self.widths:
-            kernel = _tuning.gaussian(squares, width * unit)
+            kernel = tuning.gaussian(squares, width * unit)
             smooth = self.gamma_i * (graph @ kernel)
             for gamma_a in self.gammas_a:
                 expansion = expansion_of(smooth, labelled, gamma_a)
                 deformed = kernel[labelled] @ expansion
                 expansions[width, gamma_a] = expansion, (deformed + deformed.T) / 2
 
-        def predict(setting: tuple[float, float], kept: IntArray, hidden: IntArray) -> IntArray:
+        def score(setting: tuple[float, float], kept: IntArray, hidden: IntArray, signs: FloatArray) -> FloatArray:
             deformed = expansions[setting][1]
-            classes = np.unique(codes[kept])
-            r, b = machines(deformed[np.ix_(kept, kept)], _tuning.targets(codes[kept], classes))
-            return _tuning.decided(deformed[np.ix_(hidden, kept)] @ r + b, classes)
+            r, b = machines(deformed[np.ix_(kept, kept)], signs)
+            return np.asarray(deformed[np.ix_(hidden, kept)] @ r + b)
 
-        best = settings[0]
-        if len(settings) > 1:
-            best = _tuning.chosen(settings, codes, predict, check_random_state(self.random_state))
+        best = tuning.best_setting(settings, codes, score, check_random_state(self.random_state))
         self.width_, self.gamma_a_ = best[0] * unit, best[1]
         expansion, deformed = expansions[best]
-        r, self.intercept_ = machines(deformed, _tuning.targets(codes, self.classes_))
+        r, self.intercept_ = machines(deformed, tuning.targets(codes, self.classes_))
         self.alpha_ = expansion @ r
         self.X_ = X
         return self
-
-    def decision_function(self, X: FloatArray) -> FloatArray:
-        """Return f, a column per class, or one column where there are two classes."""
-        kernel = _tuning.gaussian(_tuning.squared_distances(X, self.X_), self.width_)
-        return np.asarray(kernel @ self.alpha_ + self.intercept_)
-
-    def predict(self, X: FloatArray) -> IntArray:
-        """Return the class of each sample."""
-        return _tuning.decided(self.decision_function(X), self.classes_)
 
 
 def expansion_of(smooth: FloatArray, labelled: IntArray, gamma_a: float) -> FloatArray:

@@ -24,19 +24,20 @@ are learnt one against the rest.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
 from sklearn.utils import check_random_state
 
-from reproduction.methods import tuning as _tuning
-from reproduction.methods.tuning import FloatArray, IntArray
+from reproduction.methods import tuning
+from reproduction.methods.tuning import FloatArray, IntArray, KernelCompetitor
 
 
-class MeanS3VM(ClassifierMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class MeanS3VM(KernelCompetitor):
     """Learn from labelled and unlabelled samples; -1 stands for no label.
 
     Parameters
@@ -59,52 +60,28 @@ class MeanS3VM(ClassifierMixin, BaseEstimator):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    def __init__(
-        self,
-        widths: Any = _tuning.WIDTHS,
-        c_1: float = 1.0,
-        c_2: float = 0.1,
-        n_rounds: int = 20,
-        random_state: Any = 0,
-    ) -> None:
-        self.widths = widths
-        self.c_1 = c_1
-        self.c_2 = c_2
-        self.n_rounds = n_rounds
-        self.random_state = random_state
+    widths: Any = tuning.WIDTHS
+    c_1: float = 1.0
+    c_2: float = 0.1
+    n_rounds: int = 20
+    random_state: Any = 0
 
     def fit(self, X: FloatArray, y: IntArray) -> Self:
         """Choose the kernel width and train."""
-        labelled = np.flatnonzero(y >= 0)
-        codes = y[labelled]
-        self.classes_ = np.unique(codes)
-        squares = _tuning.squared_distances(X, X)
-        unit = _tuning.median_distance(squares)
-        kernels = {width: _tuning.gaussian(squares, width * unit) for width in self.widths}
+        labelled, codes = self._labelled(y)
+        squares, unit = tuning.own_distances(X)
+        kernels = {width: tuning.gaussian(squares, width * unit) for width in self.widths}
 
-        def predict(width: float, kept: IntArray, hidden: IntArray) -> IntArray:
-            classes = np.unique(codes[kept])
-            signs = _tuning.targets(codes[kept], classes)
+        def score(width: float, kept: IntArray, hidden: IntArray, signs: FloatArray) -> FloatArray:
             weights, b = _side_by_side([self._alternate(kernels[width], labelled[kept], column) for column in signs.T])
-            return _tuning.decided(kernels[width][labelled[hidden]] @ weights + b, classes)
+            return np.asarray(kernels[width][labelled[hidden]] @ weights + b)
 
-        best = self.widths[0]
-        if len(self.widths) > 1:
-            best = _tuning.chosen(self.widths, codes, predict, check_random_state(self.random_state))
+        best = tuning.best_setting(self.widths, codes, score, check_random_state(self.random_state))
         self.width_ = best * unit
-        found = [self._last(kernels[best], labelled, column) for column in _tuning.targets(codes, self.classes_).T]
+        found = [self._last(kernels[best], labelled, column) for column in tuning.targets(codes, self.classes_).T]
         self.alpha_, self.intercept_ = _side_by_side(found)
         self.X_ = X
         return self
-
-    def decision_function(self, X: FloatArray) -> FloatArray:
-        """Return f, a column per class, or one column where there are two classes."""
-        kernel = _tuning.gaussian(_tuning.squared_distances(X, self.X_), self.width_)
-        return np.asarray(kernel @ self.alpha_ + self.intercept_)
-
-    def predict(self, X: FloatArray) -> IntArray:
-        """Return the class of each sample."""
-        return _tuning.decided(self.decision_function(X), self.classes_)
 
     def _last(self, kernel: FloatArray, labelled: IntArray, signs: FloatArray) -> tuple[FloatArray, float]:
         """Train with the chosen kernel."""

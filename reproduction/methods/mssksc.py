@@ -22,19 +22,20 @@ paper compares signs with codewords, which does not decide where no sign or seve
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import solve
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
-from reproduction.methods import tuning as _tuning
-from reproduction.methods.tuning import FloatArray, IntArray
+from reproduction.methods import tuning
+from reproduction.methods.tuning import FloatArray, IntArray, KernelCompetitor
 
 
-class MSSKSC(ClassifierMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class MSSKSC(KernelCompetitor):
     """Learn from labelled and unlabelled samples; -1 stands for no label.
 
     Parameters
@@ -55,61 +56,40 @@ class MSSKSC(ClassifierMixin, BaseEstimator):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    def __init__(
-        self,
-        widths: Any = _tuning.WIDTHS,
-        gammas_1: Any = (0.99, 0.9, 0.5, 0.1),
-        gammas_2: Any = (1.0, 10.0, 100.0),
-        random_state: Any = 0,
-    ) -> None:
-        self.widths = widths
-        self.gammas_1 = gammas_1
-        self.gammas_2 = gammas_2
-        self.random_state = random_state
+    widths: Any = tuning.WIDTHS
+    gammas_1: Any = (0.99, 0.9, 0.5, 0.1)
+    gammas_2: Any = (1.0, 10.0, 100.0)
+    random_state: Any = 0
 
     def fit(self, X: FloatArray, y: IntArray) -> Self:
         """Choose the settings and train."""
-        labelled = np.flatnonzero(y >= 0)
-        codes = y[labelled]
-        self.classes_ = np.unique(codes)
-        squares = _tuning.squared_distances(X, X)
-        unit = _tuning.median_distance(squares)
+        labelled, codes = self._labelled(y)
+        squares, unit = tuning.own_distances(X)
         responses = {}
         for width in self.widths:
-            kernel = _tuning.gaussian(squares, width * unit)
+            kernel = tuning.gaussian(squares, width * unit)
             for gamma_1 in self.gammas_1:
                 responses[width, gamma_1] = response(kernel, labelled, gamma_1)
 
-        def predict(setting: tuple[float, float, float], kept: IntArray, hidden: IntArray) -> IntArray:
+        def score(
+            setting: tuple[float, float, float], kept: IntArray, hidden: IntArray, signs: FloatArray
+        ) -> FloatArray:
             width, gamma_1, gamma_2 = setting
             e = responses[width, gamma_1][0][labelled]
-            classes = np.unique(codes[kept])
-            r = coefficients(e[np.ix_(kept, kept)], gamma_2, _tuning.targets(codes[kept], classes))
-            return _tuning.decided(e[np.ix_(hidden, kept)] @ r, classes)
+            return np.asarray(e[np.ix_(hidden, kept)] @ coefficients(e[np.ix_(kept, kept)], gamma_2, signs))
 
         settings = list(product(self.widths, self.gammas_1, self.gammas_2))
-        best = settings[0]
-        if len(settings) > 1:
-            best = _tuning.chosen(settings, codes, predict, check_random_state(self.random_state))
+        best = tuning.best_setting(settings, codes, score, check_random_state(self.random_state))
         width, self.gamma_1_, self.gamma_2_ = best
         self.width_ = width * unit
         e, bias = responses[width, self.gamma_1_]
-        r = coefficients(e[labelled], self.gamma_2_, _tuning.targets(codes, self.classes_))
-        degrees = _tuning.gaussian(squares, self.width_).sum(axis=1)
+        r = coefficients(e[labelled], self.gamma_2_, tuning.targets(codes, self.classes_))
+        degrees = tuning.gaussian(squares, self.width_).sum(axis=1)
         self.alpha_ = self.gamma_1_ * (e @ r) / degrees[:, None]
         self.alpha_[labelled] += r
         self.intercept_ = bias @ r
         self.X_ = X
         return self
-
-    def decision_function(self, X: FloatArray) -> FloatArray:
-        """Return e, a column per class, or one column where there are two classes."""
-        kernel = _tuning.gaussian(_tuning.squared_distances(X, self.X_), self.width_)
-        return np.asarray(kernel @ self.alpha_ + self.intercept_)
-
-    def predict(self, X: FloatArray) -> IntArray:
-        """Return the class of each sample."""
-        return _tuning.decided(self.decision_function(X), self.classes_)
 
 
 def response(kernel: FloatArray, labelled: IntArray, gamma_1: float) -> tuple[FloatArray, FloatArray]:

@@ -20,19 +20,21 @@ samples alone, and a penalty on unlabelled samples that is weighted with their d
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from reproduction.methods import tuning as _tuning
-from reproduction.methods.tuning import FloatArray, IntArray
+from reproduction.methods import tuning
+from reproduction.methods.tuning import Competitor, FloatArray, IntArray
 
 PENALTY = float(np.exp(2) - 1)  # C̃(-2)
 
 
-class RegularizedBoost(ClassifierMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class RegularizedBoost(Competitor):
     """Boost a classifier with labelled and unlabelled samples; -1 stands for no label.
 
     Parameters
@@ -58,46 +60,34 @@ class RegularizedBoost(ClassifierMixin, BaseEstimator):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        n_rounds: int = 20,
-        beta: float = 0.5,
-        widths: Any = (1.0, 0.25),
-        random_state: Any = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_rounds = n_rounds
-        self.beta = beta
-        self.widths = widths
-        self.random_state = random_state
+    estimator: Any
+    n_rounds: int = 20
+    beta: float = 0.5
+    widths: Any = (1.0, 0.25)
+    random_state: Any = 0
 
     def fit(self, X: FloatArray, y: IntArray) -> Self:
         """Choose σ and boost."""
         random = check_random_state(self.random_state)
-        labelled = np.flatnonzero(y >= 0)
-        codes = y[labelled]
-        self.classes_ = np.unique(codes)
+        labelled, codes = self._labelled(y)
         if len(self.classes_) != 2:
             raise ValueError(f"Regularized Boost is for two classes, y has {len(self.classes_)}.")
-        signs = _tuning.targets(codes, self.classes_)[:, 0]
-        squares = _tuning.squared_distances(X, X)
+        signs = tuning.targets(codes, self.classes_)[:, 0]
+        squares = tuning.squared_distances(X, X)
         unit = float(np.sqrt(np.where(squares > 1e-12, squares, np.inf).min(axis=1)).mean())
 
-        def predict(width: float, kept: IntArray, hidden: IntArray) -> IntArray:
-            members = self._boost(X, labelled[kept], signs[kept], squares, width * unit, np.random.RandomState(0))
-            return np.asarray(self.classes_[(_vote(members, X[labelled[hidden]]) > 0).astype(int)])
+        def score(width: float, kept: IntArray, hidden: IntArray, signs: FloatArray) -> FloatArray:
+            one = np.random.RandomState(0)
+            return _vote(self._boost(X, labelled[kept], signs[:, 0], squares, width * unit, one), X[labelled[hidden]])
 
-        best = self.widths[0]
-        if len(self.widths) > 1:
-            best = _tuning.chosen(self.widths, codes, predict, random, n_parts=3)
+        best = tuning.best_setting(self.widths, codes, score, random, n_parts=3)
         self.width_ = best * unit
         self.members_ = self._boost(X, labelled, signs, squares, self.width_, random)
         return self
 
-    def predict(self, X: FloatArray) -> IntArray:
-        """Return the class of the weighted vote."""
-        return np.asarray(self.classes_[(_vote(self.members_, X) > 0).astype(int)])
+    def decision_function(self, X: FloatArray) -> FloatArray:
+        """Return the weighted vote, one column."""
+        return _vote(self.members_, X)
 
     def _boost(
         self,
@@ -109,7 +99,7 @@ class RegularizedBoost(ClassifierMixin, BaseEstimator):
         random: np.random.RandomState,
     ) -> list[tuple[float, Any]]:
         """Return the members and their weights."""
-        near = _tuning.gaussian(squares, width)
+        near = tuning.gaussian(squares, width)
         y = signs[squares[:, labelled].argmin(axis=1)]
         y[labelled] = signs
         unlabelled = np.setdiff1d(np.arange(len(X)), labelled)
@@ -141,4 +131,4 @@ def probabilities(vote: FloatArray, y: FloatArray, near: FloatArray, beta: float
 
 
 def _vote(members: list[tuple[float, Any]], X: FloatArray) -> FloatArray:
-    return np.asarray(sum(weight * member.predict(X) for weight, member in members))
+    return np.asarray(sum(weight * member.predict(X) for weight, member in members))[:, None]

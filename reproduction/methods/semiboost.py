@@ -7,6 +7,7 @@ the labelled samples and the most confident others, and joins the vote.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.utils import check_random_state
 FloatArray = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class SemiBoost(ClassifierMixin, BaseEstimator):
     """Boost a classifier with unlabelled samples.
 
@@ -45,19 +47,11 @@ class SemiBoost(ClassifierMixin, BaseEstimator):
     array(['a', 'a', 'a', 'b', 'b', 'b'], dtype=object)
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        n_rounds: int = 20,
-        share: float = 0.1,
-        percentile: float = 20.0,
-        random_state: Any = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_rounds = n_rounds
-        self.share = share
-        self.percentile = percentile
-        self.random_state = random_state
+    estimator: Any
+    n_rounds: int = 20
+    share: float = 0.1
+    percentile: float = 20.0
+    random_state: Any = 0
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from samples of which some have a label and the others None."""

@@ -21,19 +21,20 @@ The paper of WESSL-ART compares with other semi-supervised broad learning system
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import orth, solve
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
-from reproduction.methods import tuning as _tuning
-from reproduction.methods.tuning import FloatArray, IntArray
+from reproduction.methods import tuning
+from reproduction.methods.tuning import Competitor, FloatArray, IntArray
 
 
-class SSBLS(ClassifierMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class SSBLS(Competitor):
     """Learn from labelled and unlabelled samples; -1 stands for no label.
 
     Parameters
@@ -58,54 +59,34 @@ class SSBLS(ClassifierMixin, BaseEstimator):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    def __init__(
-        self,
-        n_windows: int = 10,
-        n_features: int = 10,
-        n_enhancement: int = 100,
-        costs: Any = (1.0, 1e2, 1e4, 1e6),
-        ratios: Any = (1.0, 1e-1, 1e-2, 0.0),
-        n_neighbors: int = 6,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_windows = n_windows
-        self.n_features = n_features
-        self.n_enhancement = n_enhancement
-        self.costs = costs
-        self.ratios = ratios
-        self.n_neighbors = n_neighbors
-        self.random_state = random_state
+    n_windows: int = 10
+    n_features: int = 10
+    n_enhancement: int = 100
+    costs: Any = (1.0, 1e2, 1e4, 1e6)
+    ratios: Any = (1.0, 1e-1, 1e-2, 0.0)
+    n_neighbors: int = 6
+    random_state: Any = 0
 
     def fit(self, X: FloatArray, y: IntArray) -> Self:
         """Draw the nodes, choose the settings and find the output weights."""
         random = check_random_state(self.random_state)
-        labelled = np.flatnonzero(y >= 0)
-        codes = y[labelled]
-        self.classes_ = np.unique(codes)
+        labelled, codes = self._labelled(y)
         nodes = self._draw(X, random)
-        smooth = nodes.T @ (_tuning.laplacian(X, self.n_neighbors) @ nodes)
+        smooth = nodes.T @ (tuning.laplacian(X, self.n_neighbors) @ nodes)
         known = nodes[labelled]
 
-        def predict(setting: tuple[float, float], kept: IntArray, hidden: IntArray) -> IntArray:
-            classes = np.unique(codes[kept])
-            weights = output_weights(known[kept], _tuning.targets(codes[kept], classes), smooth, *setting)
-            return _tuning.decided(known[hidden] @ weights, classes)
+        def score(setting: tuple[float, float], kept: IntArray, hidden: IntArray, signs: FloatArray) -> FloatArray:
+            return np.asarray(known[hidden] @ output_weights(known[kept], signs, smooth, *setting))
 
         settings = list(product(self.costs, self.ratios))
-        self.cost_, self.ratio_ = settings[0]
-        if len(settings) > 1:
-            self.cost_, self.ratio_ = _tuning.chosen(settings, codes, predict, random)
-        signs = _tuning.targets(codes, self.classes_)
+        self.cost_, self.ratio_ = tuning.best_setting(settings, codes, score, random)
+        signs = tuning.targets(codes, self.classes_)
         self.weights_ = output_weights(known, signs, smooth, self.cost_, self.ratio_)
         return self
 
     def decision_function(self, X: FloatArray) -> FloatArray:
         """Return the output, a column per class, or one column where there are two classes."""
         return np.asarray(self.nodes(X) @ self.weights_)
-
-    def predict(self, X: FloatArray) -> IntArray:
-        """Return the class of each sample."""
-        return _tuning.decided(self.decision_function(X), self.classes_)
 
     def nodes(self, X: FloatArray) -> FloatArray:
         """Return A = [Z | H]."""

@@ -6,12 +6,14 @@ the samples of that part stay in the training set without a label, and are predi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import kneighbors_graph
 
@@ -30,6 +32,12 @@ def squared_distances(some: FloatArray, others: FloatArray) -> FloatArray:
 def median_distance(squares: FloatArray) -> float:
     """Return the median distance of different samples, from the square matrix of their squared distances."""
     return max(float(np.sqrt(np.median(squares[np.triu_indices(len(squares), 1)]))), 1e-12)
+
+
+def own_distances(X: FloatArray) -> tuple[FloatArray, float]:
+    """Return the squared distances between all samples, and the median distance."""
+    squares = squared_distances(X, X)
+    return squares, median_distance(squares)
 
 
 def gaussian(squares: FloatArray, width: float) -> FloatArray:
@@ -101,3 +109,56 @@ def chosen(
     if best is None:
         raise ValueError("there is no setting to choose from.")
     return best
+
+
+def best_setting(
+    settings: Sequence[Setting],
+    codes: IntArray,
+    score: Callable[[Setting, IntArray, IntArray, FloatArray], FloatArray],
+    random: np.random.RandomState,
+    n_parts: int = 5,
+) -> Setting:
+    """Return the setting with the best cross-validated accuracy; where there is only one, nothing is trained.
+
+    `score(setting, kept, hidden, signs)` trains with the labels of the rows `kept`, whose `targets` are `signs`, and
+    returns the scores of the rows `hidden`. The other parameters are those of `chosen`.
+    """
+    if len(settings) == 1:
+        return settings[0]
+
+    def predict(setting: Setting, kept: IntArray, hidden: IntArray) -> IntArray:
+        classes = np.unique(codes[kept])
+        return decided(score(setting, kept, hidden, targets(codes[kept], classes)), classes)
+
+    return chosen(settings, codes, predict, random, n_parts)
+
+
+class Competitor(ClassifierMixin, BaseEstimator):
+    """Base of the competitors written here. A subclass is a dataclass, whose fields are its parameters."""
+
+    def _labelled(self, y: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the labelled rows and their classes, and keep the classes."""
+        rows = np.flatnonzero(y >= 0)
+        self.classes_ = np.unique(y[rows])
+        return rows, y[rows]
+
+    @abstractmethod
+    def decision_function(self, X: FloatArray) -> FloatArray:
+        """Return the scores, a column per class, or one column where there are two classes."""
+
+    def predict(self, X: FloatArray) -> IntArray:
+        """Return the class of each sample."""
+        return decided(self.decision_function(X), self.classes_)
+
+
+class KernelCompetitor(Competitor):
+    """Base of the competitors with one coefficient per training sample in a Gaussian kernel."""
+
+    X_: FloatArray
+    width_: float
+    alpha_: FloatArray
+    intercept_: FloatArray
+
+    def decision_function(self, X: FloatArray) -> FloatArray:
+        """Return the scores, a column per class, or one column where there are two classes."""
+        return np.asarray(gaussian(squared_distances(X, self.X_), self.width_) @ self.alpha_ + self.intercept_)

@@ -144,45 +144,21 @@ class StreamClassifier(RiverModel, MiniBatchClassifier):
         self._dicts.learn(samples, [None] * len(samples) if y is None else y)
 
     def predict_proba_one(self, x: Sample, **kwargs: Any) -> dict[Label, float]:
-        """Return the probability of each class; none before the first label.
-
-        Parameters
-        ----------
-        x : dict
-        **kwargs
-            Not used.
-        """
+        """Return the probability of each class; none before the first label."""
         classes, (shares,) = self._probabilities([x])
         return dict(zip(classes, shares.tolist(), strict=True))
 
     def predict_one(self, x: Sample, **kwargs: Any) -> Label | None:
-        """Return the class of a sample; None before the first label and where the estimator abstains.
-
-        Parameters
-        ----------
-        x : dict
-        **kwargs
-            Not used.
-        """
+        """Return the class of a sample; None before the first label and where the estimator abstains."""
         return self._predictions([x])[0]
 
     def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Return the probability of each class, a row for each of X and a column for each class.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame
-        """
+        """Return the probability of each class, a row for each of X and a column for each class."""
         classes, shares = self._probabilities(X.to_dict("records"))
         return optional("pandas", "data").DataFrame(shares, index=X.index, columns=classes)
 
     def predict_many(self, X: pd.DataFrame) -> pd.Series:
-        """Return the class of each row of X; None before the first label and where the estimator abstains.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame
-        """
+        """Return the class of each row of X; None before the first label and where the estimator abstains."""
         found = self._predictions(X.to_dict("records"))
         return optional("pandas", "data").Series(found, index=X.index, dtype=object if None in found else None)
 
@@ -229,12 +205,7 @@ class NoveltyDetector(RiverModel, AnomalyDetector):
         self._dicts = DictModel(estimator, FuzzyART(), (FuzzyART,))
 
     def learn_one(self, x: Sample) -> None:
-        """Learn a sample.
-
-        Parameters
-        ----------
-        x : dict
-        """
+        """Learn a sample."""
         self._dicts.learn([x], [None])
 
     def score_one(self, x: Sample) -> float:
@@ -242,10 +213,6 @@ class NoveltyDetector(RiverModel, AnomalyDetector):
 
         That is 1 - m log(1 + s) / log(1 + n), with m the match of the best box less what lies beyond the range, s the
         samples that this box has learnt, and n all samples.
-
-        Parameters
-        ----------
-        x : dict
         """
         rows, known = self._dicts.read([x])
         if not rows:

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sslart._reference as reference
+from conftest import kernel
 from sslart._art.algebra import Cholesky, gram_matrix, multiply
-from sslart._art.backend import INSTRUCTION_SETS, use_backend
-
-
-def kernel() -> Any:
-    return importlib.import_module("sslart._kernel")
-
-
-@pytest.fixture(params=INSTRUCTION_SETS)
-def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
-    if request.param not in kernel().instruction_sets():
-        pytest.skip("this machine has no such instructions")
-    usual = kernel().instruction_set()
-    kernel().use_instruction_set(request.param)
-    yield request.param
-    kernel().use_instruction_set(usual)
+from sslart._art.backend import use_backend
 
 
 def positive_definite(n: int, seed: int = 0, n_matrices: int = 1) -> np.ndarray:

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import sslart._reference as reference
-from sslart._art.backend import INSTRUCTION_SETS
+from conftest import kernel
 from sslart._utils.parallel import stop_flag
 
 N_FEATURES, N_CLASSES, N_BOXES = 5, 3, 37
 N_FUNCTIONS = N_CLASSES + N_BOXES + 1 + N_FEATURES
-
-
-def kernel() -> Any:
-    return importlib.import_module("sslart._kernel")
-
-
-@pytest.fixture(params=INSTRUCTION_SETS)
-def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
-    if request.param not in kernel().instruction_sets():
-        pytest.skip("this machine has no such instructions")
-    usual = kernel().instruction_set()
-    kernel().use_instruction_set(request.param)
-    yield request.param
-    kernel().use_instruction_set(usual)
 
 
 def of_some_boxes() -> dict[str, Any]:

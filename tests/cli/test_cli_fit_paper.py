@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 
 import sslart
 from sslart.cli import main
-from tables import iris
+from tables import check_refused, iris
 
 Captured = pytest.CaptureFixture[str]
 FIT = ("--label", "species", "--ignore", "flower")
@@ -117,42 +117,29 @@ def test_options_that_do_not_go_together_are_refused_with_the_cure(
     options: str, tmp_path: Path, capsys: Captured
 ) -> None:
     out = tmp_path / "model.sslart"
-    assert main(["fit", str(iris(tmp_path)), *FIT, *options.split(), "--out", str(out)]) == 1
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert len(printed.err.splitlines()) == 1
-    for words in REFUSED[options]:
-        assert words in printed.err
+    arguments = ["fit", str(iris(tmp_path)), *FIT, *options.split(), "--out", str(out)]
+    check_refused(arguments, REFUSED[options], capsys)
     assert not out.exists()
 
 
-@pytest.mark.parametrize("value", ["0", "1", "2.5", "-3", "many", "²"])
-def test_a_limit_that_is_no_number_of_boxes_is_wrong_usage(value: str, tmp_path: Path, capsys: Captured) -> None:
+WRONG_VALUES = {
+    "--max-nodes": ("a whole number of boxes from 2 up", ["0", "1", "2.5", "-3", "many", "²"]),
+    "--half-life": ("a number of rows from 1 up", ["0", "0.5", "-3", "nan", "inf", "soon"]),
+    "--validation": ("a share between 0 and 1", ["0", "1", "-0.5", "nan", "some"]),
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name in WRONG_VALUES for value in WRONG_VALUES[name][1]])
+def test_a_value_of_another_kind_is_wrong_usage(name: str, value: str, tmp_path: Path, capsys: Captured) -> None:
     with pytest.raises(SystemExit) as stop:
-        main(["fit", str(iris(tmp_path)), *FIT, f"--max-nodes={value}"])
+        main(["fit", str(iris(tmp_path)), *FIT, "--members", "3", f"{name}={value}"])
     assert stop.value.code == 2
-    assert "a whole number of boxes from 2 up" in capsys.readouterr().err
+    assert WRONG_VALUES[name][0] in capsys.readouterr().err
 
 
 def test_a_vigilance_that_was_lowered_is_shown(tmp_path: Path, capsys: Captured) -> None:
     assert main(["fit", str(iris(tmp_path)), *FIT, "--max-nodes", "5", "--out", str(tmp_path / "model.sslart")]) == 0
     assert "in use: close boxes were joined, so that there are at most 5" in " ".join(capsys.readouterr().out.split())
-
-
-@pytest.mark.parametrize("value", ["0", "0.5", "-3", "nan", "inf", "soon"])
-def test_a_half_life_that_is_no_number_of_rows_is_wrong_usage(value: str, tmp_path: Path, capsys: Captured) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(["fit", str(iris(tmp_path)), *FIT, f"--half-life={value}"])
-    assert stop.value.code == 2
-    assert "a number of rows from 1 up" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("value", ["0", "1", "-0.5", "nan", "some"])
-def test_a_validation_that_is_no_share_is_wrong_usage(value: str, tmp_path: Path, capsys: Captured) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(["fit", str(iris(tmp_path)), *FIT, "--members", "3", f"--validation={value}"])
-    assert stop.value.code == 2
-    assert "a share between 0 and 1" in capsys.readouterr().err
 
 
 def test_accuracy_is_not_measured_where_too_few_labels_are_left_to_hold_out(tmp_path: Path, capsys: Captured) -> None:

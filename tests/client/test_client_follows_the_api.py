@@ -9,10 +9,9 @@ from typing import Any, get_args
 
 import httpx
 import pytest
-from fastapi import FastAPI
+from service import description
 
 from sslart.client import Accepted, Client, Job, Prediction, State, _operations
-from sslart.server.api._app import ROUTERS, described
 from sslart.server.api._endpoint import BODIES
 
 NOT_IN_THE_CLIENT = {  # what load balancers, Prometheus, the studio and clients of another protocol ask
@@ -53,13 +52,6 @@ OWN: dict[str, dict[str, Any]] = {
 }
 METHODS = [name for name, _ in inspect.getmembers(Client, inspect.isfunction) if not name.startswith("_")]
 ASKING = sorted(set(METHODS) - {"close", "events"})
-
-
-def description() -> dict[str, Any]:
-    app = FastAPI(generate_unique_id_function=lambda route: route.name)
-    for router in ROUTERS:
-        app.include_router(router)
-    return described(app)
 
 
 DESCRIPTION = description()

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import scipy.sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -111,12 +110,6 @@ def test_feature_names_are_checked_at_predict(model: Any, blobs: Any) -> None:
         model.predict(pd.DataFrame(X, columns=list("cba")))
     with pytest.raises(ValueError, match="3 features"):
         clone(model).fit(X, y).predict(X[:, :2])
-
-
-@pytest.mark.parametrize("model", ALL, ids=name_of)
-def test_sparse_is_refused_with_the_cure(model: Any) -> None:
-    with pytest.raises(TypeError, match="toarray"):
-        clone(model).fit(scipy.sparse.csr_array(np.eye(3)), [0, 1, 0])
 
 
 @pytest.mark.parametrize("model", ALL, ids=name_of)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -259,14 +258,6 @@ def check_while_learning(n_times: int, folder: Path) -> list[Reader]:
     assert [reader.n_counted for reader in readers] == [n_times // 2] * len(readers)
     print(f"{learner.done + 1} steps learnt")
     return readers
-
-
-@pytest.fixture
-def switching_threads_often() -> Iterator[None]:
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    yield
-    sys.setswitchinterval(usual)
 
 
 @pytest.mark.usefixtures("switching_threads_often")

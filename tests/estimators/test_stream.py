@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -281,14 +280,6 @@ def test_interrupted_member_takes_the_others_back_too(n_jobs: int, wider: bool) 
     with use_backend(Interrupting(after=70)), pytest.raises(KeyboardInterrupt):
         model.partial_fit(more, y[:30])  # 90 samples in all: at least one member has learnt its 30 by then
     assert fingerprint(model) == before
-
-
-@pytest.fixture
-def switching_threads_often() -> Iterator[None]:
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    yield
-    sys.setswitchinterval(usual)
 
 
 @needs_kernel

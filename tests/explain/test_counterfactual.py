@@ -1,4 +1,4 @@
-"""What-if: every change offered is predicted as promised, within limits, needed, and as small as brute force finds."""
+"""Counterfactuals: each one is predicted as promised, within limits, needed, as small as brute force finds."""
 
 from __future__ import annotations
 

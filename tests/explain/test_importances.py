@@ -12,20 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
+from conftest import few
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
 from sslart._mapping.model_view import view_of
 from sslart.explain import FeatureImportances, importances_of
 from sslart.explain._contributions import background
-
-
-def few(y: np.ndarray, step: int) -> np.ndarray:
-    return np.where(np.arange(len(y)) % step == 0, y, -1)
-
-
-@pytest.fixture(scope="module")
-def cancer() -> tuple[np.ndarray, AutoSSLART]:
-    X, y = load_breast_cancer(return_X_y=True)
-    return X, AutoSSLART(random_state=0).fit(X, few(y, 20))
 
 
 def coloured(n: int = 120, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:

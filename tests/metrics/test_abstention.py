@@ -19,16 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from conftest import CLASSIFIERS, name_of
-from sslart import SSLART, WESSLART
-from sslart.metrics import (
-    correctness_score,
-    correctness_scorer,
-    coverage_correctness_curve,
-    coverage_score,
-    coverage_scorer,
-    sensitivity_score,
-    specificity_score,
-)
+from sslart import SSLART, WESSLART, metrics
 from sslart.model_selection import StratifiedLabelledKFold
 
 #       predicted:  yes yes yes  no yes  no yes yes
@@ -55,42 +46,42 @@ def as_words(codes: Any) -> list[str | None]:
     ],
 )
 def test_scores_counted_by_hand(truth: Any, predicted: Any, positive: Any) -> None:
-    assert coverage_score(truth, predicted) == 6 / 8
-    assert correctness_score(truth, predicted) == 4 / 6
-    assert sensitivity_score(truth, predicted, pos_label=positive) == 2 / 3
-    assert specificity_score(truth, predicted, pos_label=positive) == 2 / 3
+    assert metrics.coverage_score(truth, predicted) == 6 / 8
+    assert metrics.correctness_score(truth, predicted) == 4 / 6
+    assert metrics.sensitivity_score(truth, predicted, pos_label=positive) == 2 / 3
+    assert metrics.specificity_score(truth, predicted, pos_label=positive) == 2 / 3
 
 
 def test_another_value_for_abstention() -> None:
-    assert coverage_score([0, 1], [0, 9], abstained=9) == 0.5
-    assert coverage_score(["a", "b"], ["a", "unknown"], abstained="unknown") == 0.5
-    assert correctness_score([0, 1], ["unknown", 1], abstained="unknown") == 1
+    assert metrics.coverage_score([0, 1], [0, 9], abstained=9) == 0.5
+    assert metrics.coverage_score(["a", "b"], ["a", "unknown"], abstained="unknown") == 0.5
+    assert metrics.correctness_score([0, 1], ["unknown", 1], abstained="unknown") == 1
 
 
 def test_minus_one_can_be_a_class() -> None:
-    assert coverage_score([-1, 1, 1], [-1, -1, None], abstained=None) == 2 / 3
-    assert correctness_score([-1, 1, 1], [-1, -1, None], abstained=None) == 0.5
+    assert metrics.coverage_score([-1, 1, 1], [-1, -1, None], abstained=None) == 2 / 3
+    assert metrics.correctness_score([-1, 1, 1], [-1, -1, None], abstained=None) == 0.5
     with pytest.raises(ValueError, match="give abstained=None if -1 is a class here"):
-        coverage_score([-1, 1], [-1, 1])
+        metrics.coverage_score([-1, 1], [-1, 1])
 
 
 def test_sensitivity_and_specificity_of_three_classes() -> None:
     truth, predicted = [0, 0, 1, 1, 2, 2, 2], [0, 1, 1, -1, 2, 0, 2]
-    assert sensitivity_score(truth, predicted, pos_label=2) == 2 / 3
-    assert specificity_score(truth, predicted, pos_label=0) == 3 / 4
-    assert sensitivity_score(truth, predicted, pos_label=None) == pytest.approx((1 / 2 + 1 + 2 / 3) / 3)
-    assert specificity_score(truth, predicted, pos_label=None) == pytest.approx((3 / 4 + 4 / 5 + 1) / 3)
+    assert metrics.sensitivity_score(truth, predicted, pos_label=2) == 2 / 3
+    assert metrics.specificity_score(truth, predicted, pos_label=0) == 3 / 4
+    assert metrics.sensitivity_score(truth, predicted, pos_label=None) == pytest.approx((1 / 2 + 1 + 2 / 3) / 3)
+    assert metrics.specificity_score(truth, predicted, pos_label=None) == pytest.approx((3 / 4 + 4 / 5 + 1) / 3)
     # a class without a prediction has no sensitivity
-    assert sensitivity_score([0, 1, 2], [0, 0, -1], pos_label=None) == 0.5
+    assert metrics.sensitivity_score([0, 1, 2], [0, 0, -1], pos_label=None) == 0.5
 
 
 @pytest.mark.parametrize("nothing", [[-1, -1], [None, None], [np.nan, np.nan]])
 @pytest.mark.parametrize("truth", [[0, 1], ["0", "1"]])
 def test_without_a_prediction_correctness_is_nan(truth: Any, nothing: Any) -> None:
-    assert coverage_score(truth, nothing) == 0
-    assert math.isnan(correctness_score(truth, nothing))
-    assert math.isnan(sensitivity_score(truth, nothing, pos_label=truth[1]))
-    assert math.isnan(specificity_score(truth, nothing, pos_label=truth[1]))
+    assert metrics.coverage_score(truth, nothing) == 0
+    assert math.isnan(metrics.correctness_score(truth, nothing))
+    assert math.isnan(metrics.sensitivity_score(truth, nothing, pos_label=truth[1]))
+    assert math.isnan(metrics.specificity_score(truth, nothing, pos_label=truth[1]))
 
 
 @pytest.mark.parametrize(
@@ -109,13 +100,13 @@ def test_without_a_prediction_correctness_is_nan(truth: Any, nothing: Any) -> No
     ],
 )
 def test_bad_labels_are_refused_with_a_cure(truth: Any, predicted: Any, message: str) -> None:
-    for score in (coverage_score, correctness_score):
+    for score in (metrics.coverage_score, metrics.correctness_score):
         with pytest.raises(ValueError, match=message):
             score(truth, predicted)
 
 
 def test_the_positive_class_must_be_named_and_exist() -> None:
-    for score in (sensitivity_score, specificity_score):
+    for score in (metrics.sensitivity_score, metrics.specificity_score):
         with pytest.raises(ValueError, match=r"Give pos_label, one of \[0, 1\]"):
             score([0, 1], [0, 1], pos_label=None)
         with pytest.raises(ValueError, match=r"pos_label=2 is no class .* one of \[0, 1\]"):
@@ -128,7 +119,7 @@ label_pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 3)), min_siz
 @given(label_pairs)
 def test_accuracy_is_coverage_times_correctness(pairs: Any) -> None:
     truth, predicted = np.array(pairs).T
-    coverage, correctness = coverage_score(truth, predicted), correctness_score(truth, predicted)
+    coverage, correctness = metrics.coverage_score(truth, predicted), metrics.correctness_score(truth, predicted)
     assert 0 <= coverage <= 1
     assert math.isnan(correctness) == (coverage == 0)
     right = 0 if coverage == 0 else coverage * correctness
@@ -138,15 +129,15 @@ def test_accuracy_is_coverage_times_correctness(pairs: Any) -> None:
 @given(label_pairs, st.randoms(use_true_random=False))
 def test_the_order_of_samples_does_not_matter(pairs: Any, random: Any) -> None:
     mixed = random.sample(pairs, len(pairs))
-    for score in (coverage_score, correctness_score):
+    for score in (metrics.coverage_score, metrics.correctness_score):
         np.testing.assert_equal(score(*np.array(pairs).T), score(*np.array(mixed).T))
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30))
 def test_sensitivity_is_the_recall_and_specificity_that_of_the_other_class(pairs: Any) -> None:
     truth, predicted = np.array([*pairs, (True, True), (False, False)]).T
-    assert sensitivity_score(truth, predicted, pos_label=True) == pytest.approx(recall_score(truth, predicted))
-    assert specificity_score(truth, predicted, pos_label=True) == pytest.approx(
+    assert metrics.sensitivity_score(truth, predicted, pos_label=True) == pytest.approx(recall_score(truth, predicted))
+    assert metrics.specificity_score(truth, predicted, pos_label=True) == pytest.approx(
         recall_score(truth, predicted, pos_label=False)
     )
 
@@ -174,8 +165,8 @@ def test_the_curve_is_that_of_predict_at_each_depth(model: Any, kind: str, blobs
     model.predict(X)  # fills the caches
     before = pickle.dumps(model)
     depths = (1, 2, 5, None)
-    curve = coverage_correctness_curve(model, X, y, depths)
-    coverage_correctness_curve(model, X, y, [1])
+    curve = metrics.coverage_correctness_curve(model, X, y, depths)
+    metrics.coverage_correctness_curve(model, X, y, [1])
     assert pickle.dumps(model) == before
     assert curve.depths == depths
     assert (np.diff(curve.coverage) >= 0).all()
@@ -190,31 +181,31 @@ def test_the_curve_is_that_of_predict_at_each_depth(model: Any, kind: str, blobs
 def test_unlabelled_samples_are_left_out_of_the_curve(blobs: Any) -> None:
     X, y = blobs
     model = SSLART(0.95, random_state=0).fit(X, few(y))
-    curve = coverage_correctness_curve(model, X, few(y), iter([1]))
-    alone = coverage_correctness_curve(model, X[::8], y[::8], [1])
+    curve = metrics.coverage_correctness_curve(model, X, few(y), iter([1]))
+    alone = metrics.coverage_correctness_curve(model, X[::8], y[::8], [1])
     np.testing.assert_equal(curve, alone)
     with pytest.raises(ValueError, match="no labelled sample to score against"):
-        coverage_correctness_curve(model, X, np.full(len(y), -1), [1])
+        metrics.coverage_correctness_curve(model, X, np.full(len(y), -1), [1])
 
 
 def test_what_the_curve_refuses(blobs: Any) -> None:
     X, y = blobs
     model = SSLART(0.95, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match=r"depths is empty: give at least one search depth"):
-        coverage_correctness_curve(model, X, y, [])
+        metrics.coverage_correctness_curve(model, X, y, [])
     with pytest.raises(ValueError, match="search_depth of SSLART must be a whole number from 1 up"):
-        coverage_correctness_curve(model, X, y, [1, 0])
+        metrics.coverage_correctness_curve(model, X, y, [1, 0])
     with pytest.raises(ValueError, match="LogisticRegression has no search_depth to vary"):
-        coverage_correctness_curve(LogisticRegression().fit(X, y), X, y, [1])
+        metrics.coverage_correctness_curve(LogisticRegression().fit(X, y), X, y, [1])
     with pytest.raises(ValueError, match="of a pipeline, its last step"):
-        coverage_correctness_curve(make_pipeline(StandardScaler(), model), X, y, [1])
+        metrics.coverage_correctness_curve(make_pipeline(StandardScaler(), model), X, y, [1])
 
 
 @pytest.mark.parametrize("model", [*CLASSIFIERS, SSLART(0.95, search_depth=1, random_state=0)], ids=name_of)
 def test_scorers_agree_with_score_in_cross_validation(model: Any, blobs: Any) -> None:
     X, y = blobs
     labels = y if "FuzzyARTMAP" in name_of(model) else np.where(np.arange(len(y)) % 2 == 0, y, -1)
-    scoring = {"coverage": coverage_scorer, "correctness": correctness_scorer}
+    scoring = {"coverage": metrics.coverage_scorer, "correctness": metrics.correctness_scorer}
     folds = StratifiedLabelledKFold(3)
     scores = cross_validate(model, X, labels, cv=folds, scoring=scoring)
     product = scores["test_coverage"] * scores["test_correctness"]
@@ -226,10 +217,12 @@ def test_scorers_choose_parameters_and_score_pipelines(blobs: Any) -> None:
     words = np.where(few(y) == -1, None, np.array(["a", "b", "c"])[y])
     model = make_pipeline(StandardScaler(), SSLART(0.95, random_state=0)).fit(X, words)
     with pytest.warns(UserWarning, match=r"105 of 120 samples to score are unlabelled .*StratifiedLabelledKFold"):
-        assert coverage_scorer(model, X, words) == 1
-    assert correctness_scorer(model, X, np.array(["a", "b", "c"])[y]) > 0.9
+        assert metrics.coverage_scorer(model, X, words) == 1
+    assert metrics.correctness_scorer(model, X, np.array(["a", "b", "c"])[y]) > 0.9
     grid = {"search_depth": [1, 3, None]}
-    search = GridSearchCV(SSLART(0.95, random_state=0), grid, scoring=coverage_scorer, cv=StratifiedLabelledKFold(3))
+    search = GridSearchCV(
+        SSLART(0.95, random_state=0), grid, scoring=metrics.coverage_scorer, cv=StratifiedLabelledKFold(3)
+    )
     search.fit(X, few(y))
     assert search.best_params_ == {"search_depth": None}
     assert search.best_score_ == 1

@@ -13,25 +13,17 @@ from hypothesis import strategies as st
 from sklearn import model_selection as sk
 from sklearn.base import clone
 
-from sslart.model_selection import (
-    GroupLabelledKFold,
-    LabelledKFold,
-    RepeatedStratifiedLabelledKFold,
-    StratifiedGroupLabelledKFold,
-    StratifiedLabelledKFold,
-    StratifiedLabelledShuffleSplit,
-    is_labelled,
-)
+from sslart import model_selection as cv
 
 Y = np.array([0, 1, -1, 2, 0, -1, 1, 2, -1, 0, 1, 2, 0, 1, 2, -1])
 GROUPS = np.array(list("aabbccddeeffgghh"))
 WITHOUT_GROUPS = [
-    LabelledKFold(3),
-    StratifiedLabelledKFold(3, shuffle=True, random_state=0),
-    RepeatedStratifiedLabelledKFold(n_splits=2, n_repeats=3, random_state=0),
-    StratifiedLabelledShuffleSplit(4, test_size=0.3, random_state=0),
+    cv.LabelledKFold(3),
+    cv.StratifiedLabelledKFold(3, shuffle=True, random_state=0),
+    cv.RepeatedStratifiedLabelledKFold(n_splits=2, n_repeats=3, random_state=0),
+    cv.StratifiedLabelledShuffleSplit(4, test_size=0.3, random_state=0),
 ]
-WITH_GROUPS = [GroupLabelledKFold(3), StratifiedGroupLabelledKFold(3, shuffle=True, random_state=0)]
+WITH_GROUPS = [cv.GroupLabelledKFold(3), cv.StratifiedGroupLabelledKFold(3, shuffle=True, random_state=0)]
 ALL = [*WITHOUT_GROUPS, *WITH_GROUPS]
 
 
@@ -82,7 +74,7 @@ def test_test_folds_hold_every_labelled_sample_once(splitter: Any, seed: int) ->
 
 @given(y=labels(3, 4), n_splits=st.integers(2, 4), shuffle=st.booleans())
 def test_stratified_folds_have_equal_numbers_of_each_class_within_one(y: Any, n_splits: int, shuffle: bool) -> None:
-    splitter = StratifiedLabelledKFold(n_splits, shuffle=shuffle, random_state=0 if shuffle else None)
+    splitter = cv.StratifiedLabelledKFold(n_splits, shuffle=shuffle, random_state=0 if shuffle else None)
     counts = np.array([np.bincount(y[test], minlength=3) for _, test in splits_of(splitter, y)])
     assert np.ptp(counts, axis=0).max() <= 1
 
@@ -105,19 +97,22 @@ def test_groups_are_never_split(splitter: Any, data: Any) -> None:
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
-        (LabelledKFold(4), sk.KFold(4)),
-        (LabelledKFold(3, shuffle=True, random_state=7), sk.KFold(3, shuffle=True, random_state=7)),
-        (StratifiedLabelledKFold(3), sk.StratifiedKFold(3)),
-        (StratifiedLabelledKFold(2, shuffle=True, random_state=7), sk.StratifiedKFold(2, shuffle=True, random_state=7)),
-        (GroupLabelledKFold(3), sk.GroupKFold(3)),
-        (GroupLabelledKFold(3, shuffle=True, random_state=7), sk.GroupKFold(3, shuffle=True, random_state=7)),
-        (StratifiedGroupLabelledKFold(3), sk.StratifiedGroupKFold(3)),
+        (cv.LabelledKFold(4), sk.KFold(4)),
+        (cv.LabelledKFold(3, shuffle=True, random_state=7), sk.KFold(3, shuffle=True, random_state=7)),
+        (cv.StratifiedLabelledKFold(3), sk.StratifiedKFold(3)),
         (
-            RepeatedStratifiedLabelledKFold(n_splits=3, n_repeats=4, random_state=7),
+            cv.StratifiedLabelledKFold(2, shuffle=True, random_state=7),
+            sk.StratifiedKFold(2, shuffle=True, random_state=7),
+        ),
+        (cv.GroupLabelledKFold(3), sk.GroupKFold(3)),
+        (cv.GroupLabelledKFold(3, shuffle=True, random_state=7), sk.GroupKFold(3, shuffle=True, random_state=7)),
+        (cv.StratifiedGroupLabelledKFold(3), sk.StratifiedGroupKFold(3)),
+        (
+            cv.RepeatedStratifiedLabelledKFold(n_splits=3, n_repeats=4, random_state=7),
             sk.RepeatedStratifiedKFold(n_splits=3, n_repeats=4, random_state=7),
         ),
         (
-            StratifiedLabelledShuffleSplit(5, test_size=4, random_state=7),
+            cv.StratifiedLabelledShuffleSplit(5, test_size=4, random_state=7),
             sk.StratifiedShuffleSplit(5, test_size=4, random_state=7),
         ),
     ],
@@ -153,38 +148,38 @@ NAMES = np.array(["cat", "dog", "owl", None], dtype=object)[Y]
 )
 @pytest.mark.parametrize("splitter", ALL, ids=repr)
 def test_gaps_are_read_as_the_estimators_read_them(splitter: Any, y: Any) -> None:
-    assert is_labelled(y).tolist() == (Y != -1).tolist()
+    assert cv.is_labelled(y).tolist() == (Y != -1).tolist()
     assert splits_of(splitter, y) == splits_of(splitter, Y)
 
 
 def test_minus_one_and_one_are_two_classes_with_a_warning() -> None:
     y = np.array([-1, 1, 1, -1, 1, -1])
     with pytest.warns(UserWarning, match="taken for two classes. If -1 means unlabelled here, write None"):
-        splits = splits_of(StratifiedLabelledKFold(3), y)
+        splits = splits_of(cv.StratifiedLabelledKFold(3), y)
     assert sorted(row for _, test in splits for row in test) == [0, 1, 2, 3, 4, 5]
     assert all(sorted(y[test]) == [-1, 1] for _, test in splits)
     with pytest.warns(UserWarning, match="two classes"):
-        assert is_labelled(y).all()
+        assert cv.is_labelled(y).all()
 
 
 def test_a_training_part_that_fit_would_misread_is_refused() -> None:
     zeros_first = np.array([0, 0, 1, 1, -1, -1])
     with pytest.raises(ValueError, match=r"leaves 1 as the only class .* -1 and 1 alone is read as two classes"):
-        splits_of(LabelledKFold(2), zeros_first)
-    assert len(splits_of(LabelledKFold(2), np.array([0, 0, 1, 1, np.nan]))) == 2
-    assert len(splits_of(StratifiedLabelledKFold(2), zeros_first)) == 2
+        splits_of(cv.LabelledKFold(2), zeros_first)
+    assert len(splits_of(cv.LabelledKFold(2), np.array([0, 0, 1, 1, np.nan]))) == 2
+    assert len(splits_of(cv.StratifiedLabelledKFold(2), zeros_first)) == 2
     with (
         pytest.warns(UserWarning, match="two classes"),
         pytest.raises(ValueError, match=r"leaves -1 as the only class .* a y of -1 alone is read as unlabelled"),
     ):
-        splits_of(LabelledKFold(2), np.array([1, 1, -1, -1]))
+        splits_of(cv.LabelledKFold(2), np.array([1, 1, -1, -1]))
 
 
 @pytest.mark.parametrize(
     "groups", [GROUPS.tolist(), pd.Series(GROUPS), np.repeat(range(8), 2), [*range(5), *"abcdefghijk"]]
 )
 def test_groups_may_be_of_any_kind(groups: Any) -> None:
-    for train, test in splits_of(GroupLabelledKFold(3), Y, groups):
+    for train, test in splits_of(cv.GroupLabelledKFold(3), Y, groups):
         of = {row: list(groups)[row] for row in range(len(Y))}
         assert not {of[row] for row in train if Y[row] != -1} & {of[row] for row in test}
 
@@ -192,24 +187,24 @@ def test_groups_may_be_of_any_kind(groups: Any) -> None:
 def test_an_unlabelled_sample_needs_no_group_but_a_labelled_one_does() -> None:
     groups = GROUPS.astype(object)
     groups[Y == -1] = None
-    for splitter in (GroupLabelledKFold(3), GroupLabelledKFold(3, whole_groups=True)):
+    for splitter in (cv.GroupLabelledKFold(3), cv.GroupLabelledKFold(3, whole_groups=True)):
         assert all(set(np.flatnonzero(Y == -1)) <= set(train) for train, _ in splits_of(splitter, Y, groups))
     groups[[0, 1]] = np.nan
     with pytest.raises(ValueError, match=r"missing \(None or NaN\) for 2 labelled sample\(s\). Name their group"):
-        splits_of(GroupLabelledKFold(3), Y, groups)
+        splits_of(cv.GroupLabelledKFold(3), Y, groups)
 
 
 @pytest.mark.parametrize(
     ("splitter", "y", "message"),
     [
-        (LabelledKFold(), None, r"LabelledKFold needs y.*call split\(X, y\)"),
-        (LabelledKFold(), [None] * 16, "no labelled sample.*needs two labels or more"),
-        (LabelledKFold(), [0, 1, 2] + [-1] * 13, r"n_splits=5 of .* for 3 labelled samples\. Give n_splits=3"),
-        (LabelledKFold(2), [0] + [-1] * 15, r"too many for 1 labelled sample\. Label more samples"),
-        (StratifiedLabelledKFold(), [0, 0, 1, 1, 1, 1] + [-1] * 10, r"0 \(2\), 1 \(4\)\. Give n_splits=4 or less"),
-        (StratifiedLabelledKFold(2), ["a", "b"] + [None] * 14, r"'a' \(1\), 'b' \(1\)\. Use LabelledKFold"),
-        (StratifiedLabelledShuffleSplit(), ["a", "a", "b"] + [None] * 13, r"two labels or more of every.*'b' \(1\)"),
-        (GroupLabelledKFold(), [0, 1, 0, 1] + [-1] * 12, r"too many for 2 labelled groups\. Give n_splits=2"),
+        (cv.LabelledKFold(), None, r"LabelledKFold needs y.*call split\(X, y\)"),
+        (cv.LabelledKFold(), [None] * 16, "no labelled sample.*needs two labels or more"),
+        (cv.LabelledKFold(), [0, 1, 2] + [-1] * 13, r"n_splits=5 of .* for 3 labelled samples\. Give n_splits=3"),
+        (cv.LabelledKFold(2), [0] + [-1] * 15, r"too many for 1 labelled sample\. Label more samples"),
+        (cv.StratifiedLabelledKFold(), [0, 0, 1, 1, 1, 1] + [-1] * 10, r"0 \(2\), 1 \(4\)\. Give n_splits=4 or less"),
+        (cv.StratifiedLabelledKFold(2), ["a", "b"] + [None] * 14, r"'a' \(1\), 'b' \(1\)\. Use LabelledKFold"),
+        (cv.StratifiedLabelledShuffleSplit(), ["a", "a", "b"] + [None] * 13, r"two labels or more of every.*'b' \(1\)"),
+        (cv.GroupLabelledKFold(), [0, 1, 0, 1] + [-1] * 12, r"too many for 2 labelled groups\. Give n_splits=2"),
     ],
     ids=lambda value: repr(value)[:40],
 )  # fmt: skip
@@ -221,7 +216,7 @@ def test_too_few_labels_are_refused_with_a_cure(splitter: Any, y: Any, message: 
 def test_classes_with_fewer_labels_than_folds_are_named() -> None:
     y = np.array(["a"] * 6 + ["b"] * 2 + ["c"] + [None] * 4, dtype=object)
     with pytest.warns(UserWarning, match=r"n_splits=3 are missing in some test folds: 'b' \(2\), 'c' \(1\)\."):
-        splits = splits_of(StratifiedLabelledKFold(3), y)
+        splits = splits_of(cv.StratifiedLabelledKFold(3), y)
     assert all((y[test] == "a").sum() == 2 for _, test in splits)
 
 
@@ -241,10 +236,10 @@ def test_a_fold_without_labels_is_refused() -> None:
         pytest.warns(UserWarning, match=r"missing in some test folds: 1 \(3\)"),
         pytest.raises(ValueError, match="StratifiedGroupLabelledKFold leaves a test fold empty"),
     ):
-        splits_of(StratifiedGroupLabelledKFold(4), y, groups)
+        splits_of(cv.StratifiedGroupLabelledKFold(4), y, groups)
 
 
-@pytest.mark.parametrize("kind", [LabelledKFold, StratifiedLabelledKFold, GroupLabelledKFold])
+@pytest.mark.parametrize("kind", [cv.LabelledKFold, cv.StratifiedLabelledKFold, cv.GroupLabelledKFold])
 def test_parameters_are_checked_and_shown(kind: Any) -> None:
     with pytest.raises(ValueError, match="n_splits=2 or more"):
         kind(1)
@@ -259,6 +254,6 @@ def test_parameters_are_checked_and_shown(kind: Any) -> None:
 
 def test_repetitions_are_checked() -> None:
     with pytest.raises(ValueError, match="n_repeats of RepeatedStratifiedLabelledKFold must be a whole number"):
-        RepeatedStratifiedLabelledKFold(n_repeats=0)
+        cv.RepeatedStratifiedLabelledKFold(n_repeats=0)
     with pytest.raises(ValueError, match="whole_groups of GroupLabelledKFold must be True or False"):
-        GroupLabelledKFold(whole_groups="yes")
+        cv.GroupLabelledKFold(whole_groups="yes")

@@ -25,15 +25,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sslart import SSLART
+from sslart import model_selection as cv
 from sslart.metrics import correctness_scorer, coverage_scorer
-from sslart.model_selection import (
-    GroupLabelledKFold,
-    LabelledKFold,
-    RepeatedStratifiedLabelledKFold,
-    StratifiedGroupLabelledKFold,
-    StratifiedLabelledKFold,
-    StratifiedLabelledShuffleSplit,
-)
 
 X, Y = load_breast_cancer(return_X_y=True)
 ORDER = np.random.RandomState(0).permutation(len(Y))
@@ -43,12 +36,12 @@ NAMES = np.array(["malignant", "benign", None], dtype=object)[FEW]
 GROUPS = np.arange(300) // 10
 MODEL = SSLART(random_state=0)
 SPLITTERS = [
-    LabelledKFold(4, shuffle=True, random_state=0),
-    StratifiedLabelledKFold(4, shuffle=True, random_state=0),
-    GroupLabelledKFold(4),
-    StratifiedGroupLabelledKFold(4),
-    RepeatedStratifiedLabelledKFold(n_splits=3, n_repeats=2, random_state=0),
-    StratifiedLabelledShuffleSplit(3, test_size=0.25, random_state=0),
+    cv.LabelledKFold(4, shuffle=True, random_state=0),
+    cv.StratifiedLabelledKFold(4, shuffle=True, random_state=0),
+    cv.GroupLabelledKFold(4),
+    cv.StratifiedGroupLabelledKFold(4),
+    cv.RepeatedStratifiedLabelledKFold(n_splits=3, n_repeats=2, random_state=0),
+    cv.StratifiedLabelledShuffleSplit(3, test_size=0.25, random_state=0),
 ]
 SCORES = {
     "accuracy": lambda model, rows: accuracy_score(Y[TRAIN[rows]], model.predict(X[TRAIN[rows]])),
@@ -80,7 +73,7 @@ def test_every_scorer_gives_what_one_computes_by_hand(splitter: Any) -> None:
 
 def test_the_score_agrees_with_new_samples_where_that_of_kfold_does_not() -> None:
     truth = clone(MODEL).fit(X[TRAIN], FEW).score(X[TEST], Y[TEST])
-    ours = cross_val_score(MODEL, X[TRAIN], FEW, cv=StratifiedLabelledKFold(5), scoring="accuracy").mean()
+    ours = cross_val_score(MODEL, X[TRAIN], FEW, cv=cv.StratifiedLabelledKFold(5), scoring="accuracy").mean()
     theirs = cross_val_score(MODEL, X[TRAIN], FEW, cv=StratifiedKFold(5), scoring="accuracy").mean()
     assert abs(ours - truth) < 0.07
     assert theirs < 0.25
@@ -88,7 +81,7 @@ def test_the_score_agrees_with_new_samples_where_that_of_kfold_does_not() -> Non
 
 @pytest.mark.parametrize("y", [NAMES, NAMES.tolist(), pd.Series(NAMES), np.where(FEW == -1, np.nan, FEW)], ids=type)
 def test_gaps_of_other_kinds_give_the_same_scores(y: Any) -> None:
-    folds = StratifiedLabelledKFold(4, shuffle=True, random_state=0)
+    folds = cv.StratifiedLabelledKFold(4, shuffle=True, random_state=0)
     for scoring in ("balanced_accuracy", None, coverage_scorer, correctness_scorer):
         found = cross_val_score(MODEL, X[TRAIN], y, cv=folds, scoring=scoring, error_score="raise")
         np.testing.assert_allclose(found, cross_val_score(MODEL, X[TRAIN], FEW, cv=folds, scoring=scoring))
@@ -99,7 +92,7 @@ def test_searches_choose_on_labelled_samples(search: Any) -> None:
     grid = {"sslart__vigilance": [0.0, 0.8, 0.9]}
     options = {RandomizedSearchCV: {"n_iter": 3}, HalvingGridSearchCV: {"min_resources": 200, "factor": 1.2}}
     pipeline = make_pipeline(StandardScaler(), MODEL)
-    folds = StratifiedLabelledKFold(4)
+    folds = cv.StratifiedLabelledKFold(4)
     found = search(
         pipeline, grid, cv=folds, scoring="balanced_accuracy", error_score="raise", **options.get(search, {})
     ).fit(X[TRAIN], FEW)
@@ -117,7 +110,7 @@ def test_searches_choose_on_labelled_samples(search: Any) -> None:
 
 
 def test_groups_are_routed_through_searches_and_pipelines() -> None:
-    folds = GroupLabelledKFold(4)
+    folds = cv.GroupLabelledKFold(4)
     tests = [test.tolist() for _, test in folds.split(X[TRAIN], FEW, GROUPS)]
     grid = {"sslart__vigilance": [0.5, 0.9]}
     search = GridSearchCV(make_pipeline(StandardScaler(), PCA(5), MODEL), grid, cv=folds, error_score="raise")
@@ -125,14 +118,14 @@ def test_groups_are_routed_through_searches_and_pipelines() -> None:
     with sklearn.config_context(enable_metadata_routing=True):
         routed = clone(search).fit(X[TRAIN], FEW, groups=GROUPS).cv_results_["mean_test_score"]
         found = cross_validate(MODEL, X[TRAIN], FEW, cv=folds, params={"groups": GROUPS}, return_indices=True)
-        renamed = GroupLabelledKFold(4).set_split_request(groups="patient")
+        renamed = cv.GroupLabelledKFold(4).set_split_request(groups="patient")
         by_name = cross_validate(MODEL, X[TRAIN], FEW, cv=renamed, params={"patient": GROUPS})
         nested = cross_validate(
-            search, X[TRAIN], FEW, cv=GroupLabelledKFold(3), params={"groups": GROUPS}, error_score="raise"
+            search, X[TRAIN], FEW, cv=cv.GroupLabelledKFold(3), params={"groups": GROUPS}, error_score="raise"
         )
         with pytest.raises(ValueError, match="GroupLabelledKFold needs groups"):
             cross_validate(MODEL, X[TRAIN], FEW, cv=folds)
-        cross_validate(MODEL, X[TRAIN], FEW, cv=LabelledKFold(), params={"groups": GROUPS})
+        cross_validate(MODEL, X[TRAIN], FEW, cv=cv.LabelledKFold(), params={"groups": GROUPS})
         assert MODEL.get_metadata_routing().fit.requests["groups"] is True  # groups reach fit without being asked for
     np.testing.assert_array_equal(routed, plain)
     assert [test.tolist() for test in found["indices"]["test"]] == tests

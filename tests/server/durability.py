@@ -46,7 +46,7 @@ def service_on(folder: Path, vfs: str, **limits: Any) -> Iterator[Service]:
 
 
 class Target:
-    """Where the service can be reached at the moment, if anywhere."""
+    """Address at which the service can be reached at the moment; None if at none."""
 
     def __init__(self) -> None:
         self.url: str | None = None

@@ -15,9 +15,11 @@ from typing import Any
 
 import httpx
 import pandas as pd
+from fastapi import FastAPI
 from sklearn.datasets import load_iris
 
 from sslart.server import serve
+from sslart.server.api._app import ROUTERS, described
 from sslart.server.models._settings import Limits
 
 SECONDS_TO_START = 60.0
@@ -115,3 +117,11 @@ def fit_flowers(client: Any, name: str = "flowers") -> None:
     content = flowers().to_csv(index=False).encode()
     answer = client.put(f"/v1/models/{name}", params={"label": "species", "wait": 60}, content=content)
     assert answer.json()["state"] == "done", answer.text
+
+
+def description() -> dict[str, Any]:
+    """Return the description of the API, as /openapi.json has it."""
+    app = FastAPI(generate_unique_id_function=lambda route: route.name)
+    for router in ROUTERS:
+        app.include_router(router)
+    return described(app)

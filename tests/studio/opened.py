@@ -101,7 +101,19 @@ def studio(folder: Path, browser: Any) -> Iterator[Opened]:
             opened.close()
 
 
-class StudioProcess:
+class Started:
+    """A studio that runs, at an address with a code for one use."""
+
+    url: str
+    code: str
+
+    def token(self) -> str:
+        """Use the code of the address up, and return a token."""
+        found: str = httpx.post(f"{self.url}/studio/session", json={"code": self.code}).json()["token"]
+        return found
+
+
+class StudioProcess(Started):
     """The studio as users run it, in a process of its own."""
 
     def __init__(self, folder: Path, *options: str, port: int = 0) -> None:
@@ -126,11 +138,6 @@ class StudioProcess:
         self.url, self.code = found[1], found[2]
         self.port = urlsplit(self.url).port or 0
 
-    def token(self) -> str:
-        """Use the code of the address up, and return a token."""
-        found: str = httpx.post(f"{self.url}/studio/session", json={"code": self.code}).json()["token"]
-        return found
-
     def kill(self) -> None:
         """End the process at once."""
         self.process.kill()
@@ -142,7 +149,7 @@ class StudioProcess:
         return self.process.communicate(timeout=60)[0]
 
 
-class StudioThread:
+class StudioThread(Started):
     """The studio in a thread of this process: it starts and ends sooner."""
 
     def __init__(self, folder: Path, *, port: int = 0) -> None:
@@ -152,11 +159,6 @@ class StudioThread:
         )
         self.url = self.service.url
         self.port = urlsplit(self.url).port or 0
-
-    def token(self) -> str:
-        """Use the code of the address up, and return a token."""
-        found: str = httpx.post(f"{self.url}/studio/session", json={"code": self.code}).json()["token"]
-        return found
 
     def kill(self) -> None:
         """End it: a thread cannot be killed."""

@@ -11,20 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from acting import lines, shown, told
-from opened import Opened, studio, wait_for
-from service import fit_flowers, flowers
+from opened import Opened, wait_for
+from service import flowers
 
 MARGIN = 46  # pixels around the positions from 0 to 1
 IMAGE = "canvas => canvas.toDataURL()"
 OPTIONS = {"reduced_motion": "reduce"}
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Opened]:
-    """Return a studio with the iris data."""
-    with studio(tmp_path_factory.mktemp("studio"), browser) as found:
-        fit_flowers(found.http)
-        yield found
 
 
 class Map:

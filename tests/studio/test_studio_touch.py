@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from acting import shown, told
-from opened import Opened, studio
-from service import fit_flowers
+from opened import Opened
 
 PHONE: dict[str, Any] = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True, "reduced_motion": "reduce"}
 MARGIN = 20  # of a narrow map
@@ -19,14 +17,6 @@ STEPS = 6
 SMALL = """least => [...document.querySelectorAll("button, select, summary, nav a")]
   .map((one) => [one.outerHTML.slice(0, 80), one.getBoundingClientRect()])
   .filter(([, box]) => box.width > 0 && Math.min(box.width, box.height) < least).map(([text]) => text)"""
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Opened]:
-    """Return a studio with the iris data."""
-    with studio(tmp_path_factory.mktemp("studio"), browser) as found:
-        fit_flowers(found.http)
-        yield found
 
 
 class Hand:

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from acting import card, lines, shown, told
-from opened import Opened, studio, wait_for
-from service import fit_flowers
+from opened import Opened, wait_for
 
 ROW = 60
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Opened]:
-    """Return a studio with the iris data."""
-    with studio(tmp_path_factory.mktemp("studio"), browser) as found:
-        fit_flowers(found.http)
-        yield found
 
 
 def read(opened: Opened, path: str, **parameters: Any) -> dict[str, Any]:

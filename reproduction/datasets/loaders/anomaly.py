@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from reproduction.datasets.bunch import to_bunch
 from reproduction.datasets.catalogue import source_of
-from reproduction.datasets.content import UNREADABLE, check_content, check_counts, damaged
+from reproduction.datasets.content import check_content, check_counts, reading
 from reproduction.datasets.files import DataNotFoundError, Place, obtain
 from reproduction.datasets.loaders.wadi import read_wadi
 from sslart._utils.optional import optional
@@ -51,10 +51,8 @@ def load_tep(
     check_option("load_tep", "subset", subset, _SUBSETS)
     source = source_of("tep")
     place = obtain(source) if path is None else Place((Path(path),), "path")
-    try:
+    with reading(source, place):
         runs = _read_runs(place.files[0])
-    except UNREADABLE as error:
-        raise ValueError(damaged(source, place, str(error))) from error
     data = np.concatenate([runs[name] for name in _RUNS])
     run = np.repeat(_RUNS, [len(runs[name]) for name in _RUNS])
     fault = np.concatenate([_faults(name, len(runs[name])) for name in _RUNS])
@@ -128,10 +126,8 @@ def load_unsw_nb15(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
     """
     source = source_of("unsw_nb15")
     place = obtain(source)
-    try:
+    with reading(source, place):
         table = _read_flows(place.files[0])
-    except UNREADABLE as error:
-        raise ValueError(damaged(source, place, str(error))) from error
     target = np.where(table["label"].to_numpy() == 1, "attack", "normal")
     attack_cat = table["attack_cat"].to_numpy().astype(str)
     data = table.drop(columns=["id", "label", "attack_cat"])
@@ -205,8 +201,6 @@ def load_wadi(
             raise DataNotFoundError(f"There is no {patterns[part]} in {Path(path)}. Put it there; or {source.ask}.")
         files[part] = found[0]
     place = Place(tuple(files.values()), "path")
-    try:
+    with reading(source, place):
         data, target, names, extra = read_wadi(files, attacks)
-    except UNREADABLE as error:
-        raise ValueError(damaged(source, place, str(error))) from error
     return to_bunch(source, data, target, names, place, as_frame=as_frame, return_X_y=return_X_y, extra=extra)

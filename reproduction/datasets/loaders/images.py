@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from reproduction.datasets.bunch import to_bunch
 from reproduction.datasets.catalogue import source_of
-from reproduction.datasets.content import UNREADABLE, check_content, check_counts, damaged
+from reproduction.datasets.content import check_content, check_counts, damaged, reading
 from reproduction.datasets.files import Place, obtain
 from reproduction.datasets.loaders.norb import CAMERAS, files_in, read_norb
 from reproduction.datasets.read import open_bytes, read_cells, read_text, to_numbers
@@ -52,10 +52,8 @@ def load_optdigits(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
     """
     source = source_of("optdigits")
     place = obtain(source)
-    try:
+    with reading(source, place):
         parts = [_label_last(path) for path in place.files]
-    except UNREADABLE as error:
-        raise ValueError(damaged(source, place, str(error))) from error
     return _finish(source, place, parts, as_frame, return_X_y)
 
 
@@ -71,12 +69,10 @@ def load_usps(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
     """
     source = source_of("usps")
     place = obtain(source)
-    try:
+    with reading(source, place):
         parts = (
             _read_thousandths(place.files[0]) if len(place.files) == 1 else [_label_first(path) for path in place.files]
         )
-    except UNREADABLE as error:
-        raise ValueError(damaged(source, place, str(error))) from error
     return _finish(source, place, parts, as_frame, return_X_y)
 
 
@@ -97,10 +93,8 @@ def load_mnist(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
     """
     source = source_of("mnist")
     place = obtain(source)
-    try:
+    with reading(source, place):
         arrays = [read_idx(path) for path in place.files]
-    except UNREADABLE as error:
-        raise ValueError(damaged(source, place, str(error))) from error
     parts = [
         (images.reshape(len(images), -1), labels) for images, labels in zip(arrays[::2], arrays[1::2], strict=True)
     ]
@@ -148,10 +142,8 @@ def load_norb_small(
     source = source_of("norb_small")
     place = obtain(source) if path is None else Place(files_in(Path(path)), "path")
     paths = place.files
-    try:
+    with reading(source, place):
         parts = [read_norb(dat, cat, downsample, camera) for dat, cat in zip(paths[::2], paths[1::2], strict=True)]
-    except UNREADABLE as error:
-        raise ValueError(damaged(source, place, str(error))) from error
     data = np.concatenate([images for images, _ in parts])
     target = np.array(source.classes)[np.concatenate([labels for _, labels in parts])]
     if len(data) != source.n_samples:

@@ -11,7 +11,7 @@ from scipy import stats
 
 from reproduction.datasets.bunch import to_bunch
 from reproduction.datasets.catalogue import source_of
-from reproduction.datasets.content import UNREADABLE, check_content, check_counts, damaged
+from reproduction.datasets.content import check_content, check_counts, reading
 from reproduction.datasets.files import obtain
 from reproduction.datasets.read import read_cells, read_text, to_numbers
 from sslart._utils.arrays import FloatArray
@@ -119,10 +119,8 @@ def load_human_motion(*, as_frame: bool = False, return_X_y: bool = False) -> An
     """
     source = source_of("human_motion")
     place = obtain(source)
-    try:
+    with reading(source, place):
         tracks = [read_recording(path) for path in place.files]
-    except UNREADABLE as error:
-        raise ValueError(damaged(source, place, str(error))) from error
     what = np.repeat([recording.what for recording in _RECORDINGS], [len(track) for track in tracks])
     check_content(source, np.concatenate(tracks), what, place)
     pieces = [_describe(recording, track) for recording, track in zip(_RECORDINGS, tracks, strict=True)]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reproduction.datasets.bunch import to_bunch
 from reproduction.datasets.catalogue import source_of
 from reproduction.datasets.columns import CODES, FEATURES
-from reproduction.datasets.content import UNREADABLE, check_content, check_counts, damaged
+from reproduction.datasets.content import check_content, check_counts, reading
 from reproduction.datasets.files import Place, obtain
 from reproduction.datasets.read import read_cells, read_text, to_numbers, without_header
 from reproduction.datasets.source import Source
@@ -50,12 +50,10 @@ def _load(
 def _parse(
     source: Source, place: Place, header: bool, to_data: Callable[[str, _Cells], Any]
 ) -> tuple[Any, NDArray[np.str_]]:
-    try:
+    with reading(source, place):
         rows = read_cells(read_text(place.files[0]))
         rows = without_header(rows) if header else rows
         return to_data(source.name, [row[:-1] for row in rows]), _classes(source.name, [row[-1] for row in rows])
-    except UNREADABLE as error:
-        raise ValueError(damaged(source, place, str(error))) from error
 
 
 def _all_numbers(name: str, rows: _Cells) -> NDArray[np.float64]:

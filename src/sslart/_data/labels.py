@@ -75,6 +75,11 @@ class Labels:
         """Return the labels of samples that have none."""
         return cls(np.zeros(n_samples, dtype=np.int64), np.zeros(n_samples, dtype=bool))
 
+    def plain(self) -> list[Any]:
+        """Return the class of each sample as a plain value; None where it has no label."""
+        pairs = zip(self.values.tolist(), self.known.tolist(), strict=True)
+        return [value if known else None for value, known in pairs]
+
     def with_class_minus_one(self) -> Labels:
         """Return the labels with -1 treated as an ordinary class."""
         return replace(self, known=self.known | self._minus_one())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,7 @@ from sslart._data.columns import (
 )
 from sslart._data.dates import days_of, holds_dates, stand_for_months, with_parts
 from sslart._utils.arrays import FloatArray
+from sslart._utils.memory import memory_text, usable_memory
 from sslart._utils.optional import heavy
 from sslart._utils.text import plural, printable_lines
 
@@ -134,7 +136,7 @@ def read_samples(
             keep_plan(estimator, NO_PLAN)
         if plain is not None and plain.shape[1] == estimator.n_features_in_:
             return Table(plain, names=names)
-    X = without_mask(X)
+    X = without_mask(dense(X))
     given = columns_of(X) if is_frame(X) else []
     if any(not is_numeric(column) for _, column in given):
         columns: list[NDArray[Any]] = []
@@ -203,6 +205,21 @@ def plain_array(X: Any) -> FloatArray | None:
             return X if np.isfinite(X.sum()) else None
     is_complete = np.isfinite(X).all() or not (np.isinf(X).any() or np.isnan(X).all(axis=1).any())
     return X if is_complete else None
+
+
+def dense(X: Any) -> Any:
+    """Return a sparse matrix as an array, where memory holds it; return other values unchanged."""
+    sparse = sys.modules.get("scipy.sparse")  # no sparse matrix can be made without it
+    if sparse is None or not sparse.issparse(X):
+        return X
+    n_bytes, usable = 8 * math.prod(X.shape), usable_memory()
+    if usable is not None and n_bytes > usable:
+        raise ValueError(
+            f"X is sparse, of shape {X.shape}: as an array it takes {memory_text(n_bytes)}, and {memory_text(usable)} "
+            "may be used. Reduce its columns first, such as by sklearn.decomposition.TruncatedSVD or "
+            "sklearn.feature_selection.VarianceThreshold, or learn fewer rows at once by partial_fit."
+        )
+    return X.astype(np.float64).toarray()
 
 
 def without_mask(values: Any) -> Any:
@@ -282,6 +299,7 @@ class SampleReader(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags
 
 

@@ -45,6 +45,15 @@ class Mapping:
         return None
 
     @property
+    def max_labels(self) -> int:
+        """With evidence, the most labelled samples that are kept; 0 for others."""
+        return 0
+
+    def keeping(self, max_labels: int) -> Self:
+        """Return the mapping with another limit on the labelled samples that are kept."""
+        return self
+
+    @property
     def predicted(self) -> IntArray | None:
         """Class codes predicted for the last samples before they were learnt, -1 for none; None if not recorded."""
         return None

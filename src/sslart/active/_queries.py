@@ -362,8 +362,7 @@ def select_queries(model: Any, X: Any, n: int = 10) -> IntArray:
     >>> from sslart import AutoSSLART
     >>> from sslart.active import select_queries
     >>> X, y = load_iris(return_X_y=True)
-    >>> few = [label if row % 50 == 0 else None for row, label in enumerate(y)]
-    >>> model = AutoSSLART(random_state=0).fit(X, few)
+    >>> model = AutoSSLART(random_state=0).partial_fit(X)
     >>> rows = select_queries(model, X, n=12)
     >>> model.partial_fit(X[rows], y[rows]).score(X, y) > 0.9
     True

@@ -72,12 +72,12 @@ def loaded(name: str) -> Any:
     return get_command(own)
 
 
-def _in_the_list() -> None:
+def _placeholder() -> None:
     """Stand for a command in the help and in completion until its module is imported."""
 
 
 for _name, (_, _summary) in COMMANDS.items():
-    app.command(_name, help=_summary)(_in_the_list)
+    app.command(_name, help=_summary)(_placeholder)
 
 
 def _print_version(wanted: bool) -> None:

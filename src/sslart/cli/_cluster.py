@@ -106,11 +106,11 @@ def fit_on_cluster(
         cluster_model = getattr(heavy("sslart.dask"), type(model).__name__)(**model.get_params())
         cluster_model.fit(made[features], made[named.label], **groups)
     local = cluster_model.to_local()
-    columns = [*taken_for(local), *(ColumnSummary(name, "left out", None, "") for name in left_out)]
+    columns = [*columns_of_model(local), *(ColumnSummary(name, "left out", None, "") for name in left_out)]
     return local, time.perf_counter() - start, columns
 
 
-def taken_for(model: Any) -> list[ColumnSummary]:
+def columns_of_model(model: Any) -> list[ColumnSummary]:
     """Return the interpretation of each column by a model, with its range or its categories."""
     view = view_of(model)
     encoder, plan, columns = view.members[0].encoder, view.reader.plan, []

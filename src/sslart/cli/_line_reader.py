@@ -98,7 +98,7 @@ class Lines:
             self._n_bytes += len(line)
         self._waiting.put(line)
 
-    def _took(self, lines: list[bytes]) -> None:
+    def _make_room(self, lines: list[bytes]) -> None:
         with self._room:
             self._n_lines -= len(lines)
             self._n_bytes -= sum(map(len, lines))
@@ -129,7 +129,7 @@ class Lines:
                 at_end = line is None
                 if line is not None:
                     batch.append(line)
-            self._took(batch)
+            self._make_room(batch)
             yield batch
             if at_end:
                 break

@@ -19,44 +19,60 @@ MODEL_HELP = "a file that sslart fit wrote"
 GROUP_HELP = "column with what belongs together, such as patient, batch or day: left out as a whole in validation"
 WAIT_HELP = "how many seconds to wait while another command writes the model"
 SECONDS_TO_WAIT = 10.0
-HALF_LIFE_METAVAR = "auto|ROWS"
 MAX_HALF_LIFE = 1e300
 NO_LIMIT = "none"  # of boxes
 LABELLED = "labelled"  # the class weights are measured on the labelled samples that the members learn
 COST_METAVAR = "TRUE:PREDICTED=COST"
 
-DataArgument = Annotated[str, typer.Argument(help=DATA_HELP)]
-ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)]
-ModelOrNameArgument = Annotated[
+
+def column(meaning: str, *names: str) -> Any:
+    """Return an option that takes the name of a column."""
+    return typer.Option(*names, help=meaning, metavar="COLUMN")
+
+
+def columns(meaning: str) -> Any:
+    """Return an option that takes names of columns, with commas between, and may be given often."""
+    return typer.Option(help=meaning, metavar="COLUMNS")
+
+
+def file(meaning: str, *names: str) -> Any:
+    """Return an option that takes the name of a file."""
+    return typer.Option(*names, help=meaning, metavar="FILE")
+
+
+def count(meaning: str, *names: str, least: int = 1, most: int | None = None) -> Any:
+    """Return an option that takes a whole number."""
+    return typer.Option(*names, help=meaning, metavar="N", min=least, max=most)
+
+
+Data = Annotated[str, typer.Argument(help=DATA_HELP)]
+Model = Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)]
+ModelOrName = Annotated[
     str, typer.Argument(metavar="MODEL", help=f"{MODEL_HELP}; with --server the name of a model there")
 ]
-LabelOption = Annotated[
-    str | None, typer.Option("--label", help="column with the classes, blank where not known", metavar="COLUMN")
-]
-EncodingOption = Annotated[
+Label = Annotated[str | None, column("column with the classes, blank where not known", "--label")]
+Encoding = Annotated[
     str | None,
     typer.Option(
         "--encoding", help="of text, such as utf-16, cp1252 or cp1251; found out if not given", metavar="NAME"
     ),
 ]
-OtherFileOption = Annotated[
-    str | None, typer.Option("--out", help="another file, to keep the old model", metavar="FILE")
-]
-WaitOption = Annotated[float, typer.Option("--wait", min=0, help=WAIT_HELP, metavar="SECONDS")]
-JsonOption = Annotated[bool, typer.Option("--json", help="print JSON")]
-QuietOption = Annotated[bool, typer.Option("--quiet", help="print nothing but errors and notes")]
-FormulasOption = Annotated[
+OtherFile = Annotated[str | None, file("another file, to keep the old model", "--out")]
+Wait = Annotated[float, typer.Option("--wait", min=0, help=WAIT_HELP, metavar="SECONDS")]
+Json = Annotated[bool, typer.Option("--json", help="print JSON")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="print nothing but errors and notes")]
+KeepFormulas = Annotated[
     bool,
     typer.Option(
         "--keep-formulas",
         help="in CSV, keep cells such as =1+1, which spreadsheets compute, without an apostrophe before them",
     ),
 ]
-AlarmsOption = Annotated[
+FalseAlarms = Annotated[
     float,
     typer.Option(min=0, max=1, help="flag at most this share of rows like the learnt ones as novel", metavar="SHARE"),
 ]
-CostOption = Annotated[
+Cost = Annotated[
     list[str] | None,
     typer.Option(
         "--cost",
@@ -65,7 +81,7 @@ CostOption = Annotated[
         metavar=COST_METAVAR,
     ),
 ]
-AccuracyOption = Annotated[
+Accuracy = Annotated[
     float | None,
     typer.Option(
         "--accuracy",
@@ -75,19 +91,27 @@ AccuracyOption = Annotated[
         help="the accuracy that you want: prints how many more labels it needs",
     ),
 ]
-DaskOption = Annotated[
+UseDask = Annotated[
     bool,
     typer.Option(
         "--dask", help="read the files by the workers of a dask cluster, whose memory need not hold the table"
     ),
 ]
-SchedulerOption = Annotated[
+Scheduler = Annotated[
     str | None,
     typer.Option(
         "--scheduler",
         help="of --dask: address of the scheduler, such as tcp://host:8786; else workers on this machine",
         metavar="ADDRESS",
     ),
+]
+Server = Annotated[
+    str | None,
+    typer.Option("--server", help="address of a service of sslart serve, such as http://127.0.0.1:8707", metavar="URL"),
+]
+Token = Annotated[
+    str | None,
+    typer.Option("--token", help="of --server: what shows who you are", envvar="SSLART_TOKEN", metavar="TEXT"),
 ]
 
 
@@ -187,6 +211,23 @@ def _whole(text: str) -> int:
     return int(text)
 
 
-validation_share = _parser(float, LABELLED, lambda share: 0 < share < 1, "a share between 0 and 1, such as 0.3")
-max_nodes_of = _parser(_whole, NO_LIMIT, lambda n: 2 <= n < 2**31, "a whole number of boxes from 2 up")
-half_life_of = _parser(float, AUTO, lambda rows: 1 <= rows < MAX_HALF_LIFE, "a number of rows from 1 up, such as 10000")
+_validation_share = _parser(float, LABELLED, lambda share: 0 < share < 1, "a share between 0 and 1, such as 0.3")
+_max_nodes_of = _parser(_whole, NO_LIMIT, lambda n: 2 <= n < 2**31, "a whole number of boxes from 2 up")
+_half_life_of = _parser(
+    float, AUTO, lambda rows: 1 <= rows < MAX_HALF_LIFE, "a number of rows from 1 up, such as 10000"
+)
+
+
+def half_life(meaning: str) -> Any:
+    """Return an option that takes a number of rows, or auto."""
+    return typer.Option(parser=_half_life_of, metavar="auto|ROWS", help=meaning)
+
+
+def max_nodes(meaning: str) -> Any:
+    """Return an option that takes a number of boxes, or none."""
+    return typer.Option(parser=_max_nodes_of, metavar="N|none", help=meaning)
+
+
+def validation(meaning: str) -> Any:
+    """Return an option that takes a share of the labelled samples, or labelled."""
+    return typer.Option(parser=_validation_share, metavar="labelled|SHARE", help=meaning)

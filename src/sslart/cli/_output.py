@@ -98,7 +98,7 @@ def standard_streams() -> Iterator[bool]:
         try:
             yield True
         finally:
-            _forget_unwritten()
+            _discard_unwritten()
 
 
 def _reserve_descriptors() -> None:
@@ -108,7 +108,7 @@ def _reserve_descriptors() -> None:
     os.close(descriptor)
 
 
-def _forget_unwritten() -> None:
+def _discard_unwritten() -> None:
     """Discard unwritten output if standard output is broken: the interpreter would retry it at exit."""
     try:
         sys.stdout.flush()

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 
 from sslart._tables import cells, pandas
 from sslart._tables.columns import blank_rows, check_columns, frame_of_row, labels_of, split_names
@@ -23,14 +22,6 @@ from sslart.cli._predictions import with_blank_rows
 
 BATCH = 1000  # rows in one request
 SECONDS_BETWEEN_LOOKS = 0.1
-ServerOption = Annotated[
-    str | None,
-    typer.Option("--server", help="address of a service of sslart serve, such as http://127.0.0.1:8707", metavar="URL"),
-]
-TokenOption = Annotated[
-    str | None,
-    typer.Option("--token", help="of --server: what shows who you are", envvar="SSLART_TOKEN", metavar="TEXT"),
-]
 
 
 def connected(server: str, token: str | None) -> Any:

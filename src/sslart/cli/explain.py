@@ -21,19 +21,10 @@ from sslart._tables.files import read_table
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
 from sslart._utils.text import listed, plural, printable, printable_lines
+from sslart.cli import _options as option
 from sslart.cli._model_file import read_model
-from sslart.cli._options import (
-    DATA_HELP,
-    DataArgument,
-    EncodingOption,
-    FormulasOption,
-    JsonOption,
-    ModelArgument,
-    ModelOrNameArgument,
-    QuietOption,
-)
 from sslart.cli._output import A_BOX, ESCAPED, check_target, print_json, show, write
-from sslart.cli._remote import ServedModel, ServerOption, TokenOption, connected, model_of
+from sslart.cli._remote import ServedModel, connected, model_of
 from sslart.reporting._page import check_page_path
 
 MAX_ROWS = 5000  # of a longer table, importances are measured on so many rows
@@ -43,18 +34,16 @@ RANGE_CURE = "write --range COLUMN=LOW:HIGH for a number, and --range COLUMN=A,B
 
 
 def explain(
-    model_file: ModelOrNameArgument,
-    data: Annotated[str | None, typer.Argument(help=f"{DATA_HELP}; with --global it may be left out")] = None,
-    row: Annotated[
-        int | None, typer.Option(min=1, help="which row; 1 is the first below the header", metavar="N")
-    ] = None,
+    model_file: option.ModelOrName,
+    data: Annotated[str | None, typer.Argument(help=f"{option.DATA_HELP}; with --global it may be left out")] = None,
+    row: Annotated[int | None, option.count("which row; 1 is the first below the header")] = None,
     of_model: Annotated[
         bool, typer.Option("--global", help="print how much each feature matters, over all rows or all boxes")
     ] = False,
-    encoding: EncodingOption = None,
-    server: ServerOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
+    encoding: option.Encoding = None,
+    server: option.Server = None,
+    token: option.Token = None,
+    as_json: option.Json = False,
 ) -> None:
     """Explain the prediction for a row: what counts for it, what counts against it, and what would change it.
 
@@ -103,15 +92,14 @@ def _spread_samples(model: Any, data: str, encoding: str | None) -> Any:
 
 
 def what_if(
-    model_file: ModelOrNameArgument,
-    data: DataArgument,
-    row: Annotated[int, typer.Option(min=1, help="which row; 1 is the first below the header", metavar="N")],
+    model_file: option.ModelOrName,
+    data: option.Data,
+    row: Annotated[int, option.count("which row; 1 is the first below the header")],
     target: Annotated[
         str | None, typer.Option(help="the class that is wanted; any other than the present one if not given")
     ] = None,
     fixed: Annotated[
-        list[str] | None,
-        typer.Option(help="column that never changes; may be given often, or once with commas", metavar="COLUMN"),
+        list[str] | None, option.column("column that never changes; may be given often, or once with commas")
     ] = None,
     ranges: Annotated[
         list[str] | None,
@@ -124,10 +112,10 @@ def what_if(
     ] = None,
     n: Annotated[int, typer.Option("--n", min=1, help="how many changes are wanted", metavar="CHANGES")] = 3,
     plausible: Annotated[bool, typer.Option("--plausible", help="only changes to samples like those learnt")] = False,
-    encoding: EncodingOption = None,
-    server: ServerOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
+    encoding: option.Encoding = None,
+    server: option.Server = None,
+    token: option.Token = None,
+    as_json: option.Json = False,
 ) -> None:
     """Print several unlike changes of a row, each of which leads to another prediction: those of few columns first.
 
@@ -210,10 +198,12 @@ def _limits(text: str, limits: str) -> tuple[float | None, float | None]:
 
 
 def rules(
-    model_file: ModelOrNameArgument,
+    model_file: option.ModelOrName,
     data: Annotated[
         str | None,
-        typer.Argument(help=f"{DATA_HELP}; the rules shall agree with the model there. None: what the boxes hold"),
+        typer.Argument(
+            help=f"{option.DATA_HELP}; the rules shall agree with the model there. None: what the boxes hold"
+        ),
     ] = None,
     kind: Annotated[
         Kind, typer.Option(help="few rules that agree with the model, or one for each labelled box")
@@ -234,11 +224,11 @@ def rules(
     form: Annotated[
         Format | None, typer.Option("--format", help="how the rules are written; by the name of the file, or text")
     ] = None,
-    out: Annotated[str, typer.Option(help="- for standard output", metavar="FILE")] = STANDARD,
-    encoding: EncodingOption = None,
-    server: ServerOption = None,
-    token: TokenOption = None,
-    keep_formulas: FormulasOption = False,
+    out: Annotated[str, option.file("- for standard output")] = STANDARD,
+    encoding: option.Encoding = None,
+    server: option.Server = None,
+    token: option.Token = None,
+    keep_formulas: option.KeepFormulas = False,
     as_json: Annotated[bool, typer.Option("--json", help="the same as --format json")] = False,
 ) -> None:
     """Print the rules of a model.
@@ -309,16 +299,16 @@ def _written(rules: Any, form: Format, *, keep_formulas: bool) -> str:
 
 
 def report(
-    model_file: ModelArgument,
-    data: DataArgument,
+    model_file: option.Model,
+    data: option.Data,
     label: Annotated[str | None, typer.Option(help="column with the true classes, blank where not known")] = None,
-    out: Annotated[str, typer.Option(help="the page", metavar="FILE")] = "report.html",
-    id_column: Annotated[str | None, typer.Option("--id", help="column that names samples", metavar="COLUMN")] = None,
+    out: Annotated[str, option.file("the page")] = "report.html",
+    id_column: Annotated[str | None, option.column("column that names samples", "--id")] = None,
     held_out: Annotated[
         bool | None, typer.Option("--held-out/--learnt", help="whether the model has not learnt these rows, or has")
     ] = None,
-    encoding: EncodingOption = None,
-    quiet: QuietOption = False,
+    encoding: option.Encoding = None,
+    quiet: option.Quiet = False,
 ) -> None:
     """Write a page about a model: its rules, the quality of its predictions, and an explanation of each of them."""
     if out == STANDARD:

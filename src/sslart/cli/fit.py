@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict
 from enum import StrEnum
 from itertools import chain, repeat
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -21,35 +21,12 @@ from sslart._utils.files import STANDARD
 from sslart._utils.intervals import Estimate
 from sslart._utils.text import list_text
 from sslart._utils.validation import AUTO
+from sslart.cli import _options as option
 from sslart.cli._cluster import fit_on_cluster
 from sslart.cli._model_file import ModelFile
-from sslart.cli._options import (
-    GROUP_HELP,
-    HALF_LIFE_METAVAR,
-    LABELLED,
-    NO_LIMIT,
-    SECONDS_TO_WAIT,
-    AccuracyOption,
-    CostOption,
-    DaskOption,
-    DataArgument,
-    EncodingOption,
-    JsonOption,
-    QuietOption,
-    SchedulerOption,
-    WaitOption,
-    as_options,
-    check_scheduler,
-    check_wanted,
-    half_life_of,
-    max_nodes_of,
-    parameter,
-    read_costs,
-    validation_share,
-)
 from sslart.cli._output import A_BOX, check_target, print_json, print_table, show
 from sslart.cli._quality import measured, more_labels
-from sslart.cli._remote import ServerOption, TokenOption, connected, fit_on_server, refuse
+from sslart.cli._remote import connected, fit_on_server, refuse
 from sslart.cli._seen_rows import LearntRows, keys_of
 from sslart.estimators._fitted import take_day_first
 from sslart.estimators._parameters import parameters_of
@@ -114,7 +91,7 @@ def estimator_of(given: dict[str, Any]) -> Any:
     values: dict[str, Any] = {
         name: str(value) if isinstance(value, StrEnum) else value for name, value in given.items()
     }
-    if values.get("max_nodes") == NO_LIMIT:
+    if values.get("max_nodes") == option.NO_LIMIT:
         values["max_nodes"] = None
     if "members" in values:
         return WESSLART(values.pop("members"), **values)
@@ -124,7 +101,7 @@ def estimator_of(given: dict[str, Any]) -> Any:
     return SSLART(**values)
 
 
-def in_words(model: Any) -> dict[str, str]:
+def described_model(model: Any) -> dict[str, str]:
     """Return a description of a fitted model and its predictions, by topic."""
     view, mapping = view_of(model), Mapping(model.mapping)
     how = {"mapping": f"{mapping}: {HOW_CLASSES_FOLLOW[mapping]}"}
@@ -150,80 +127,58 @@ def in_words(model: Any) -> dict[str, str]:
 def _measured_on(model: Any, mapping: Mapping) -> str:
     if mapping is Mapping.evidence:
         return "by leave-one-out"
-    if model.validation == LABELLED:
+    if model.validation == option.LABELLED:
         return "on the labelled samples, which the members have learnt"
     return f"on {100 * model.validation:g} % of the labelled samples, which no member learns"
 
 
 def fit(
-    data: DataArgument,
-    label: Annotated[str, typer.Option(help="column with the classes, blank where not known", metavar="COLUMN")],
-    out: Annotated[
-        str, typer.Option(help="file for the model; with --server the name of the model there", metavar="FILE")
-    ] = OUT,
-    id_column: Annotated[str | None, typer.Option("--id", help="column that names samples", metavar="COLUMN")] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(help="columns to leave out: A,B or given often", metavar="COLUMNS")
-    ] = None,
-    group: Annotated[str | None, typer.Option(help=GROUP_HELP, metavar="COLUMN")] = None,
-    category: Annotated[
-        list[str] | None, typer.Option(help="columns whose numbers are codes, not amounts", metavar="COLUMNS")
-    ] = None,
+    data: option.Data,
+    label: Annotated[str, option.column("column with the classes, blank where not known")],
+    out: Annotated[str, option.file("file for the model; with --server the name of the model there")] = OUT,
+    id_column: Annotated[str | None, option.column("column that names samples", "--id")] = None,
+    ignore: Annotated[list[str] | None, option.columns("columns to leave out: A,B or given often")] = None,
+    group: Annotated[str | None, option.column(option.GROUP_HELP)] = None,
+    category: Annotated[list[str] | None, option.columns("columns whose numbers are codes, not amounts")] = None,
     use: Annotated[
-        list[str] | None,
-        typer.Option(help="columns to learn from though they name rows or are free text", metavar="COLUMNS"),
+        list[str] | None, option.columns("columns to learn from though they name rows or are free text")
     ] = None,
-    vigilance: Annotated[float, parameter("vigilance")] = VIGILANCE,
+    vigilance: Annotated[float, option.parameter("vigilance")] = VIGILANCE,
     max_nodes: Annotated[
-        Any,
-        typer.Option(
-            parser=max_nodes_of,
-            metavar="N|none",
-            help="the most boxes: close ones are joined, and vigilance lowered, where more are needed",
-        ),
+        Any, option.max_nodes("the most boxes: close ones are joined, and vigilance lowered, where more are needed")
     ] = None,
     scaling: Annotated[
         Scaling | None, typer.Option(help="scale numbers by range or by rank; AutoSSLART chooses where not given")
     ] = None,
     half_life: Annotated[
         Any,
-        typer.Option(
-            parser=half_life_of,
-            metavar=HALF_LIFE_METAVAR,
-            help="in update and watch, a row counts half after so many further rows; auto: the labels choose",
-        ),
+        option.half_life("in update and watch, a row counts half after so many further rows; auto: the labels choose"),
     ] = None,
     mapping: Annotated[Mapping | None, typer.Option(help="how classes follow from boxes")] = None,
-    choice: Annotated[float | None, parameter("choice")] = None,
-    learning_rate: Annotated[float | None, parameter("learning_rate")] = None,
-    match_tracking: Annotated[float | None, parameter("match_tracking")] = None,
-    members: Annotated[int | None, parameter("n_members", "fit an ensemble of so many members", "M")] = None,
+    choice: Annotated[float | None, option.parameter("choice")] = None,
+    learning_rate: Annotated[float | None, option.parameter("learning_rate")] = None,
+    match_tracking: Annotated[float | None, option.parameter("match_tracking")] = None,
+    members: Annotated[int | None, option.parameter("n_members", "fit an ensemble of so many members", "M")] = None,
     voting: Annotated[Voting | None, typer.Option(help="of an ensemble: weighted by class, or one each")] = None,
     validation: Annotated[
         Any,
-        typer.Option(
-            parser=validation_share,
-            metavar="labelled|SHARE",
-            help="where class weights are measured: on learnt labels, or on a share of them that is held out",
-        ),
+        option.validation("where class weights are measured: on learnt labels, or on a share of them that is held out"),
     ] = None,
     quorum: Annotated[
-        int | None, parameter("quorum", "how many members must vote; matters with predict --search-depth")
+        int | None, option.parameter("quorum", "how many members must vote; matters with predict --search-depth")
     ] = None,
-    cost: CostOption = None,
-    accuracy: AccuracyOption = None,
+    cost: option.Cost = None,
+    accuracy: option.Accuracy = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="of all random choices")] = 0,
-    most_rows: Annotated[
-        int, typer.Option(min=1, help="of a longer file, learn a random sample: labelled rows first", metavar="N")
-    ] = MOST_ROWS,
-    encoding: EncodingOption = None,
-    use_dask: DaskOption = False,
-    scheduler: SchedulerOption = None,
-    server: ServerOption = None,
-    token: TokenOption = None,
-    wait: WaitOption = SECONDS_TO_WAIT,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    most_rows: Annotated[int, option.count("of a longer file, learn a random sample: labelled rows first")] = MOST_ROWS,
+    encoding: option.Encoding = None,
+    use_dask: option.UseDask = False,
+    scheduler: option.Scheduler = None,
+    server: option.Server = None,
+    token: option.Token = None,
+    wait: option.Wait = option.SECONDS_TO_WAIT,
+    as_json: option.Json = False,
+    quiet: option.Quiet = False,
 ) -> None:
     """Learn from a table and write the model. Blanks in the label column are unlabelled samples.
 
@@ -237,7 +192,7 @@ def fit(
 
     With --server a service fits AutoSSLART to the table, and --out is the name of the new model there.
     """
-    check_scheduler(scheduler, use_dask)
+    option.check_scheduler(scheduler, use_dask)
     options = {
         "mapping": mapping,
         "choice": choice,
@@ -253,14 +208,13 @@ def fit(
     }
     given = {name: value for name, value in options.items() if value is not None}
     check_options(given)
-    check_wanted(accuracy)
+    option.check_wanted(accuracy)
     if out == STANDARD:
         raise ValueError("A model goes to a file: give its name with --out.")
     named = ColumnRoles(label, id_column, group, ignore, category, use)
-    expected = None
     if server is not None:
         refuse(dask=use_dask, cost=cost, accuracy=accuracy)
-        if given or (vigilance, seed, most_rows, wait) != (VIGILANCE, 0, MOST_ROWS, SECONDS_TO_WAIT):
+        if given or (vigilance, seed, most_rows, wait) != (VIGILANCE, 0, MOST_ROWS, option.SECONDS_TO_WAIT):
             raise ValueError(
                 "With --server the model is AutoSSLART with nothing to tune: leave out the options of the model, "
                 "--most-rows and --wait. sslart.client in Python creates models with all settings."
@@ -268,48 +222,101 @@ def fit(
         if out == OUT:
             raise ValueError("With --server, --out is the name of the new model: give one, such as --out flowers.")
         with connected(server, token) as client:
-            job = fit_on_server(client, data, named, out, encoding)
-            if quiet:
-                return
-            model = client.load(out)
-        quality, seconds, found = summarise(view_of(model)), job.ended - job.created, job.outcome
-        columns, n_samples, labels = [ColumnSummary(**one) for one in found["columns"]], found["rows"], found["labels"]
+            fitted = _fit_with_service(client, data, named, out, encoding, quiet=quiet)
     else:
         check_target(out, data)
         if use_dask and (encoding is not None or accuracy is not None):
             raise ValueError("--encoding and --accuracy do not go with --dask: leave them out.")
-        file, estimator = (
-            ModelFile("fit", out, wait=wait),
-            estimator_of({"vigilance": vigilance, "random_state": seed, **given}),
-        )
-        with file.owned():
-            file.replace_present()
-            if use_dask:
-                model, seconds, columns = fit_on_cluster(estimator, data, named, scheduler, quiet=quiet)
-                model.set_params(decision_costs=read_costs(cost, model.classes_.tolist()))
-                file.replace(model, LearntRows(group_column=group))
-            else:
-                table = read_training_table(data, named, most_rows, seed, encoding, progress=not quiet)
-                columns = table.columns
-                model = estimator.set_params(decision_costs=read_costs(cost, list(table.label_counts)))
-                start = time.perf_counter()
-                model.fit(table.samples, table.labels, **({} if group is None else {"groups": table.groups}))
-                seconds = time.perf_counter() - start
-                take_day_first(model, table.day_first)
-                file.replace(model, _learnt_rows(model, table, named))
-        if quiet:
-            return
+        estimator = estimator_of({"vigilance": vigilance, "random_state": seed, **given})
+        file = ModelFile("fit", out, wait=wait)
         if use_dask:
-            quality = summarise(view_of(model))
-            n_samples, labels = int(quality.n_samples), {str(one.label): int(one.n_labels) for one in quality.classes}
+            fitted = _fit_with_dask(file, estimator, data, named, cost, scheduler, quiet=quiet)
         else:
-            quality = measured(model, table.samples, table.labels, table.groups, seed)
-            n_samples, labels, expected = len(table.labels), table.label_counts, more_labels(model, accuracy)
-    summary = _summary(model, quality, n_samples, labels, seconds, out) | {"more_labels": expected}
+            fitted = _fit_here(file, estimator, data, named, cost, accuracy, seed, most_rows, encoding, quiet=quiet)
+    if fitted is None:
+        return
+    summary, columns = _summary(fitted, out), fitted.columns
     if as_json:
         print_json({**summary, "columns": [one._asdict() for one in columns if one.kind not in ("left out", "label")]})
     else:
         _print(summary, columns)
+
+
+class Fitted(NamedTuple):
+    """A fitted model, what it was fitted to, and how good it is."""
+
+    model: Any
+    columns: list[ColumnSummary]
+    n_samples: int
+    labels: dict[str, int]  # by class
+    seconds: float
+    quality: ModelSummary
+    more_labels: dict[str, Any] | None = None
+
+
+def _fit_with_service(
+    client: Any, data: str, named: ColumnRoles, name: str, encoding: str | None, *, quiet: bool
+) -> Fitted | None:
+    """Let a service fit a model under a name; None if nothing is to be said of it."""
+    job = fit_on_server(client, data, named, name, encoding)
+    if quiet:
+        return None
+    model, found = client.load(name), job.outcome
+    columns = [ColumnSummary(**one) for one in found["columns"]]
+    seconds = job.ended - job.created
+    return Fitted(model, columns, found["rows"], found["labels"], seconds, summarise(view_of(model)))
+
+
+def _fit_with_dask(
+    file: ModelFile,
+    estimator: Any,
+    data: str,
+    named: ColumnRoles,
+    cost: list[str] | None,
+    scheduler: str | None,
+    *,
+    quiet: bool,
+) -> Fitted | None:
+    """Fit a model on a cluster and write it; None if nothing is to be said of it."""
+    with file.owned():
+        file.replace_present()
+        model, seconds, columns = fit_on_cluster(estimator, data, named, scheduler, quiet=quiet)
+        model.set_params(decision_costs=option.read_costs(cost, model.classes_.tolist()))
+        file.replace(model, LearntRows(group_column=named.group))
+    if quiet:
+        return None
+    quality = summarise(view_of(model))
+    labels = {str(one.label): int(one.n_labels) for one in quality.classes}
+    return Fitted(model, columns, int(quality.n_samples), labels, seconds, quality)
+
+
+def _fit_here(
+    file: ModelFile,
+    estimator: Any,
+    data: str,
+    named: ColumnRoles,
+    cost: list[str] | None,
+    accuracy: float | None,
+    seed: int,
+    most_rows: int,
+    encoding: str | None,
+    *,
+    quiet: bool,
+) -> Fitted | None:
+    """Fit a model in this process and write it; None if nothing is to be said of it."""
+    with file.owned():
+        file.replace_present()
+        table = read_training_table(data, named, most_rows, seed, encoding, progress=not quiet)
+        model = estimator.set_params(decision_costs=option.read_costs(cost, list(table.label_counts)))
+        start = time.perf_counter()
+        model.fit(table.samples, table.labels, **({} if named.group is None else {"groups": table.groups}))
+        seconds = time.perf_counter() - start
+        take_day_first(model, table.day_first)
+        file.replace(model, _learnt_rows(model, table, named))
+    if quiet:
+        return None
+    quality, expected = measured(model, table.samples, table.labels, table.groups, seed), more_labels(model, accuracy)
+    return Fitted(model, table.columns, len(table.labels), table.label_counts, seconds, quality, expected)
 
 
 def _learnt_rows(model: Any, table: TrainingTable, named: ColumnRoles) -> LearntRows:
@@ -320,21 +327,20 @@ def _learnt_rows(model: Any, table: TrainingTable, named: ColumnRoles) -> Learnt
     return LearntRows.of_fit(samples, keys_of(samples, table.labels, ids), id_column, named.group)
 
 
-def _summary(
-    model: Any, quality: ModelSummary, n_samples: int, labels: dict[str, int], seconds: float, out: str
-) -> dict[str, Any]:
+def _summary(fitted: Fitted, out: str) -> dict[str, Any]:
+    model, quality, labels = fitted.model, fitted.quality, fitted.labels
     view = view_of(model)
     promised = measured_guarantees(view)  # None if no labels are stored, or too few
     important = rows(model.feature_importances())[:N_IMPORTANT] if view.uses_evidence else None
     return {
         "model": out,
         "estimator": type(model).__name__,
-        "description": in_words(model),
-        "samples": n_samples,
-        "unlabelled": n_samples - sum(labels.values()),
+        "description": described_model(model),
+        "samples": fitted.n_samples,
+        "unlabelled": fitted.n_samples - sum(labels.values()),
         "labels": labels,
         "settings": {
-            name: as_options(value) if name == "decision_costs" else value
+            name: option.as_options(value) if name == "decision_costs" else value
             for name, value in model.get_params().items()
             if value is not None
         },
@@ -352,7 +358,8 @@ def _summary(
         and [{"feature": name, "share": share, "raises": words} for name, _, share, words in important],
         "boxes": int(model.n_nodes_),
         "vigilance_in_use": float(model.vigilance_),
-        "seconds": round(seconds, 3),
+        "seconds": round(fitted.seconds, 3),
+        "more_labels": fitted.more_labels,
     }
 
 

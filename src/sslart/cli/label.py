@@ -25,16 +25,8 @@ from sslart._utils.files import STANDARD, FileIdentity, write_atomically
 from sslart._utils.notes import note
 from sslart._utils.text import as_text_cell, csv_row, plural, printable, value_text
 from sslart.active import Query, QueryPool
+from sslart.cli import _options as option
 from sslart.cli._model_file import ModelFile
-from sslart.cli._options import (
-    SECONDS_TO_WAIT,
-    AccuracyOption,
-    EncodingOption,
-    ModelArgument,
-    OtherFileOption,
-    WaitOption,
-    check_wanted,
-)
 from sslart.cli._output import A_BOX, check_target, print_json, print_table, show
 from sslart.cli._path_lock import InUseError
 from sslart.cli._predictions import own_types
@@ -50,26 +42,20 @@ GZIP = 16 + zlib.MAX_WBITS
 
 
 def label(
-    model_file: ModelArgument,
+    model_file: option.Model,
     data: Annotated[str, typer.Argument(help="CSV, TSV, Parquet, Arrow or Excel, with the rows to choose from")],
-    questions: Annotated[int, typer.Option(min=1, help="how many rows to ask about at most", metavar="N")] = 20,
-    label: Annotated[
-        str | None, typer.Option(help="column with classes: rows that have one are not asked about", metavar="COLUMN")
-    ] = None,
-    id_column: Annotated[str | None, typer.Option("--id", help="column that names rows", metavar="COLUMN")] = None,
-    record: Annotated[
-        str | None, typer.Option(help="add each label to this CSV: row, id and class", metavar="FILE")
-    ] = None,
+    questions: Annotated[int, option.count("how many rows to ask about at most")] = 20,
+    label: Annotated[str | None, option.column("column with classes: rows that have one are not asked about")] = None,
+    id_column: Annotated[str | None, option.column("column that names rows", "--id")] = None,
+    record: Annotated[str | None, option.file("add each label to this CSV: row, id and class")] = None,
     write: Annotated[
         bool, typer.Option("--write", help="put each answer into the column of --label, in the table itself")
     ] = False,
-    write_to: Annotated[
-        str | None, typer.Option(help="put the answers into a copy of the table, of any kind", metavar="FILE")
-    ] = None,
-    accuracy: AccuracyOption = None,
-    out: OtherFileOption = None,
-    encoding: EncodingOption = None,
-    wait: WaitOption = SECONDS_TO_WAIT,
+    write_to: Annotated[str | None, option.file("put the answers into a copy of the table, of any kind")] = None,
+    accuracy: option.Accuracy = None,
+    out: option.OtherFile = None,
+    encoding: option.Encoding = None,
+    wait: option.Wait = option.SECONDS_TO_WAIT,
     as_json: Annotated[bool, typer.Option("--json", help="print at the end what was learnt, as JSON")] = False,
 ) -> None:
     """Ask for the labels that would help most, learn each at once, and print how the accuracy changes.
@@ -85,7 +71,7 @@ def label(
     copy.
     """
     target = out or model_file
-    check_wanted(accuracy)
+    option.check_wanted(accuracy)
     if data == STANDARD:
         raise ValueError("Labels are typed on standard input: give the rows as a file.")
     if sys.stdin is None:

@@ -11,42 +11,27 @@ from sslart._art.novelty import FALSE_ALARMS
 from sslart._mapping.model_view import view_of
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
+from sslart.cli import _options as option
 from sslart.cli._cluster import FilesPredictor, predict_on_cluster
 from sslart.cli._model_file import read_model
-from sslart.cli._options import (
-    AlarmsOption,
-    CostOption,
-    DaskOption,
-    DataArgument,
-    EncodingOption,
-    FormulasOption,
-    JsonOption,
-    ModelOrNameArgument,
-    QuietOption,
-    SchedulerOption,
-    check_scheduler,
-    parameter,
-    read_costs,
-)
 from sslart.cli._output import check_target
 from sslart.cli._predictions import PredictionFile, RowPredictor
-from sslart.cli._remote import ServedModel, ServerOption, TokenOption, connected, refuse
+from sslart.cli._remote import ServedModel, connected, refuse
 from sslart.cli._table_writer import CellStyle, check_kind
 
 
 def predict(
-    model_file: ModelOrNameArgument,
-    data: DataArgument,
+    model_file: option.ModelOrName,
+    data: option.Data,
     out: Annotated[
-        str,
-        typer.Option(help="CSV, TSV, Parquet, Excel, JSON or JSONL by its name; - for standard output", metavar="FILE"),
+        str, option.file("CSV, TSV, Parquet, Excel, JSON or JSONL by its name; - for standard output")
     ] = STANDARD,
     append: Annotated[
         bool, typer.Option("--append", help="write all columns of the table first, as they are, then the predictions")
     ] = False,
-    id_column: Annotated[str | None, typer.Option("--id", help="column to repeat first", metavar="COLUMN")] = None,
+    id_column: Annotated[str | None, option.column("column to repeat first", "--id")] = None,
     abstain_below: Annotated[
-        float | None, parameter("abstain_below", "leave the class blank where it is less probable", "P")
+        float | None, option.parameter("abstain_below", "leave the class blank where it is less probable", "P")
     ] = None,
     max_error: Annotated[
         float | None,
@@ -59,21 +44,21 @@ def predict(
     ] = None,
     search_depth: Annotated[
         int | None,
-        parameter("search_depth", "leave the class blank where none of the T best boxes has a label", "T"),
+        option.parameter("search_depth", "leave the class blank where none of the T best boxes has a label", "T"),
     ] = None,
     quorum: Annotated[
-        int | None, parameter("quorum", "of an ensemble: leave it blank where fewer members vote", "MEMBERS")
+        int | None, option.parameter("quorum", "of an ensemble: leave it blank where fewer members vote", "MEMBERS")
     ] = None,
-    cost: CostOption = None,
-    false_alarms: AlarmsOption = FALSE_ALARMS,
-    encoding: EncodingOption = None,
-    use_dask: DaskOption = False,
-    scheduler: SchedulerOption = None,
-    server: ServerOption = None,
-    token: TokenOption = None,
-    keep_formulas: FormulasOption = False,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    cost: option.Cost = None,
+    false_alarms: option.FalseAlarms = FALSE_ALARMS,
+    encoding: option.Encoding = None,
+    use_dask: option.UseDask = False,
+    scheduler: option.Scheduler = None,
+    server: option.Server = None,
+    token: option.Token = None,
+    keep_formulas: option.KeepFormulas = False,
+    as_json: option.Json = False,
+    quiet: option.Quiet = False,
 ) -> None:
     """Predict each row: class, probability, whether the model abstained, box, novelty (0 to 1), whether it is novel.
 
@@ -94,7 +79,7 @@ def predict(
     With --server the rows are sent to a service, 1,000 at a time, and MODEL is the name of a model there. It predicts
     by its own settings, but for --abstain-below, and gives no box.
     """
-    check_scheduler(scheduler, use_dask)
+    option.check_scheduler(scheduler, use_dask)
     if append and id_column is not None:
         raise ValueError("--append writes all columns of the table, also that of --id: leave --id out.")
     if not use_dask:
@@ -128,7 +113,7 @@ def predict(
             "abstain_below": abstain_below,
             "search_depth": search_depth,
             "quorum": quorum,
-            "decision_costs": read_costs(cost, model.classes_.tolist()),
+            "decision_costs": option.read_costs(cost, model.classes_.tolist()),
             "max_error": max_error,
             "false_alarms": false_alarms,
         }

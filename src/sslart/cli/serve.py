@@ -10,9 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from sslart._utils.optional import heavy, optional
+from sslart.cli import _options as option
 from sslart.cli._output import print_table, show
-
-LIMIT_HELP = "accept at most so many {}"
 
 
 def serve(
@@ -22,33 +21,23 @@ def serve(
     allow_host: Annotated[
         list[str] | None, typer.Option(help="a further name by which the service may be called", metavar="NAME")
     ] = None,
-    tls_cert: Annotated[Path | None, typer.Option(help="certificate, for https", metavar="FILE")] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="key of the certificate", metavar="FILE")] = None,
+    tls_cert: Annotated[Path | None, option.file("certificate, for https")] = None,
+    tls_key: Annotated[Path | None, option.file("key of the certificate")] = None,
     behind_proxy: Annotated[
         bool, typer.Option("--behind-proxy", help="a proxy on this machine does TLS: its headers name the client")
     ] = False,
     keep_rows: Annotated[
-        int, typer.Option(min=0, help="keep the newest so many rows without a label for fits", metavar="N")
+        int, option.count("keep the newest so many rows without a label for fits", least=0)
     ] = 1_000_000,
-    snapshot_rows: Annotated[
-        int, typer.Option(min=1, help="write a snapshot after so many learnt rows", metavar="N")
-    ] = 20_000,
-    max_rows: Annotated[
-        int, typer.Option(min=1, max=100_000, help=LIMIT_HELP.format("rows in a request"), metavar="N")
-    ] = 10_000,
-    max_body: Annotated[int, typer.Option(min=1, help=LIMIT_HELP.format("bytes in a request"), metavar="N")] = 2**24,
-    max_table: Annotated[int, typer.Option(min=1, help=LIMIT_HELP.format("bytes of a table"), metavar="N")] = 2**30,
-    max_table_cells: Annotated[
-        int, typer.Option(min=1, help=LIMIT_HELP.format("cells of a table"), metavar="N")
-    ] = 200_000_000,
-    max_backlog: Annotated[
-        int, typer.Option(min=1, help="let at most so many rows wait to be learnt", metavar="N")
-    ] = 100_000,
+    snapshot_rows: Annotated[int, option.count("write a snapshot after so many learnt rows")] = 20_000,
+    max_rows: Annotated[int, option.count("accept at most so many rows in a request", most=100_000)] = 10_000,
+    max_body: Annotated[int, option.count("accept at most so many bytes in a request")] = 2**24,
+    max_table: Annotated[int, option.count("accept at most so many bytes of a table")] = 2**30,
+    max_table_cells: Annotated[int, option.count("accept at most so many cells of a table")] = 200_000_000,
+    max_backlog: Annotated[int, option.count("let at most so many rows wait to be learnt")] = 100_000,
     log_all: Annotated[bool, typer.Option("--log-all", help="log every request")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="check the store, and serve nothing")] = False,
-    backup: Annotated[
-        Path | None, typer.Option(help="write a copy of the store, and serve nothing", metavar="FILE")
-    ] = None,
+    backup: Annotated[Path | None, option.file("write a copy of the store, and serve nothing")] = None,
     add_token: Annotated[
         str | None, typer.Option(help="make a token, print it once, and serve nothing", metavar="NAME")
     ] = None,
@@ -88,14 +77,14 @@ def serve(
         )
         hosts = tuple(allow_host or ())
         options = runner.Options(folder, host, port, hosts, tls_cert, tls_key, behind_proxy, log_all, limited)
-        runner.run(options, lambda address: _told(f"sslart serves {folder} at {address}"))
+        runner.run(options, lambda address: _show_at_once(f"sslart serves {folder} at {address}"))
 
 
 def studio(
     table: Annotated[
         Path | None, typer.Argument(metavar="[TABLE]", help="CSV, TSV, Parquet, Arrow or Excel, to begin with")
     ] = None,
-    label: Annotated[str | None, typer.Option(help="its column with classes, if it has one", metavar="COLUMN")] = None,
+    label: Annotated[str | None, option.column("its column with classes, if it has one")] = None,
     name: Annotated[
         str | None, typer.Option("--as", help="name of the model; that of the file if not given", metavar="NAME")
     ] = None,
@@ -116,10 +105,10 @@ def studio(
     for package, extra in (("fastapi", "serve"), ("uvicorn", "serve"), ("apsw", "serve"), ("httpx", "client")):
         optional(package, extra)
     module = heavy("sslart.studio._studio")
-    module.launch(module.Studio(folder, table, label, name, port, not no_browser), _told)
+    module.launch(module.Studio(folder, table, label, name, port, not no_browser), _show_at_once)
 
 
-def _told(text: str) -> None:
+def _show_at_once(text: str) -> None:
     show(text)
     sys.stdout.flush()
 

@@ -23,29 +23,14 @@ from sslart._utils.files import STANDARD
 from sslart._utils.intervals import Estimate, difference
 from sslart._utils.notes import note
 from sslart._utils.text import plural
+from sslart.cli import _options as option
 from sslart.cli._model_file import ModelFile, read_model_and_rows
-from sslart.cli._options import (
-    GROUP_HELP,
-    HALF_LIFE_METAVAR,
-    MODEL_HELP,
-    SECONDS_TO_WAIT,
-    DataArgument,
-    EncodingOption,
-    JsonOption,
-    LabelOption,
-    ModelOrNameArgument,
-    OtherFileOption,
-    QuietOption,
-    WaitOption,
-    half_life_of,
-    parameter,
-)
 from sslart.cli._output import check_target, print_json, print_table
-from sslart.cli._remote import Sending, ServedModel, ServerOption, TokenOption, connected, refuse
+from sslart.cli._remote import Sending, ServedModel, connected, refuse
 from sslart.cli._seen_rows import MAX_KEYS, NO_KEYS, LearntRows, RowKeys, keys_of
 
-MERGED_IN_WORDS = {"models": "models merged", "samples": "rows learnt", "boxes_before": "boxes of all models"}
-LEARNT_IN_WORDS = {
+MERGED_TEXTS = {"models": "models merged", "samples": "rows learnt", "boxes_before": "boxes of all models"}
+LEARNT_TEXTS = {
     "samples": "rows learnt",
     "labelled": "of these with a label",
     "learnt_before": "rows learnt before",
@@ -57,29 +42,22 @@ LEARNT_IN_WORDS = {
 
 
 def update(
-    model_file: ModelOrNameArgument,
-    data: DataArgument,
-    label: LabelOption = None,
-    id_column: Annotated[
-        str | None, typer.Option("--id", help="column that names samples; as in fit if not given", metavar="COLUMN")
-    ] = None,
-    group: Annotated[str | None, typer.Option(help=f"{GROUP_HELP}; as in fit if not given", metavar="COLUMN")] = None,
+    model_file: option.ModelOrName,
+    data: option.Data,
+    label: option.Label = None,
+    id_column: Annotated[str | None, option.column("column that names samples; as in fit if not given", "--id")] = None,
+    group: Annotated[str | None, option.column(f"{option.GROUP_HELP}; as in fit if not given")] = None,
     half_life: Annotated[
-        Any,
-        typer.Option(
-            parser=half_life_of,
-            metavar=HALF_LIFE_METAVAR,
-            help="from now on, a row counts half after so many further rows; as before if not given",
-        ),
+        Any, option.half_life("from now on, a row counts half after so many further rows; as before if not given")
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="learn rows too that the model has learnt before")] = False,
-    out: OtherFileOption = None,
-    encoding: EncodingOption = None,
-    wait: WaitOption = SECONDS_TO_WAIT,
-    server: ServerOption = None,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    out: option.OtherFile = None,
+    encoding: option.Encoding = None,
+    wait: option.Wait = option.SECONDS_TO_WAIT,
+    server: option.Server = None,
+    token: option.Token = None,
+    as_json: option.Json = False,
+    quiet: option.Quiet = False,
 ) -> None:
     """Learn from new rows too and replace the model, whole or not at all. Without --label they are unlabelled.
 
@@ -96,7 +74,7 @@ def update(
     week, the service leaves out what it has accepted before.
     """
     if server is not None:
-        refuse(group=group, out=out, wait=None if wait == SECONDS_TO_WAIT else wait)
+        refuse(group=group, out=out, wait=None if wait == option.SECONDS_TO_WAIT else wait)
         with connected(server, token) as client:
             served = ServedModel(client, model_file, data)
             old = client.load(model_file) if len(served.classes) and (as_json or not quiet) else None
@@ -166,7 +144,7 @@ def _show(counts: dict[str, Any], before: _State, model: Any, *, as_json: bool) 
         "accuracy": after.quality.accuracy_text(),
         "change": _change_text(change),
     }
-    print_table(("learnt", ""), [(LEARNT_IN_WORDS.get(name, name), str(value)) for name, value in summary.items()])
+    print_table(("learnt", ""), [(LEARNT_TEXTS.get(name, name), str(value)) for name, value in summary.items()])
 
 
 def _change_text(change: Estimate | None) -> str:
@@ -260,15 +238,15 @@ class _Learning:
 
 
 def merge(
-    model_files: Annotated[list[str], typer.Argument(metavar="MODEL...", help=MODEL_HELP)],
-    out: Annotated[str, typer.Option(help="where the merged model goes", metavar="FILE")],
+    model_files: Annotated[list[str], typer.Argument(metavar="MODEL...", help=option.MODEL_HELP)],
+    out: Annotated[str, option.file("where the merged model goes")],
     vigilance: Annotated[
         float | None,
-        parameter("vigilance", "ρ: how alike boxes that are joined must be; as in fit if not given"),
+        option.parameter("vigilance", "ρ: how alike boxes that are joined must be; as in fit if not given"),
     ] = None,
-    wait: WaitOption = SECONDS_TO_WAIT,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    wait: option.Wait = option.SECONDS_TO_WAIT,
+    as_json: option.Json = False,
+    quiet: option.Quiet = False,
 ) -> None:
     """Merge models that were fitted with the same options to parts of a table, or at several sites.
 
@@ -306,7 +284,7 @@ def merge(
         print_json({**found, "accuracy": None if summary.accuracy is None else vars(summary.accuracy)})
         return
     found |= {"classes": ", ".join(map(str, found["classes"])), "accuracy": summary.accuracy_text()}
-    print_table(("merged", ""), [(MERGED_IN_WORDS.get(name, name), str(value)) for name, value in found.items()])
+    print_table(("merged", ""), [(MERGED_TEXTS.get(name, name), str(value)) for name, value in found.items()])
 
 
 def _with_names(message: str, paths: list[str]) -> str:

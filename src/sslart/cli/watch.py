@@ -27,17 +27,9 @@ from sslart._tables.columns import (
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
 from sslart._utils.text import json_text, listed, plural
+from sslart.cli import _options as option
 from sslart.cli._line_reader import LineReader, Lines, NotARowError
 from sslart.cli._model_file import ModelFile
-from sslart.cli._options import (
-    SECONDS_TO_WAIT,
-    WAIT_HELP,
-    AlarmsOption,
-    EncodingOption,
-    LabelOption,
-    ModelArgument,
-    parameter,
-)
 from sslart.cli._output import check_not_read, check_target, show
 from sslart.cli._path_lock import InUseError
 from sslart.cli._predictions import RowPredictor
@@ -87,7 +79,7 @@ class StreamWorker:
         every: int,
         abstain_below: float | None = None,
         false_alarms: float = FALSE_ALARMS,
-        wait: float = SECONDS_TO_WAIT,
+        wait: float = option.SECONDS_TO_WAIT,
     ) -> None:
         if learning != LearningPolicy.none:
             check_target(model_file)
@@ -100,7 +92,7 @@ class StreamWorker:
         self.saved_through = 0
         self.false_alarms = false_alarms
         self._predict = RowPredictor(self.model, abstain_below, false_alarms=false_alarms)
-        self._reader, self._known_names = LineReader(), self._names_that_matter()
+        self._reader, self._known_names = LineReader(), self._useful_names()
         self._to_learn: list[StreamRow] = []
         self._unsaved: list[StreamRow] = []  # learnt since the model was saved
         self._n_rows = self._n_predicted = self._n_novel = self._n_rejected = self._n_learnt = 0
@@ -114,7 +106,7 @@ class StreamWorker:
         rows = [row for row in map(self._read, lines) if row is not None]
         while rows:  # a row is predicted by what was learnt before its own N rows, however lines come together
             n_room = self.every - self._n_waiting
-            self._each_if_not_all(self._print_predictions, rows[:n_room])
+            self._together_or_each(self._print_predictions, rows[:n_room])
             rows = rows[n_room:]
             if self._n_waiting >= self.every:
                 self._learn_if_free()
@@ -128,7 +120,7 @@ class StreamWorker:
         try:
             self._learn_and_save()
         except (OSError, ValueError):
-            self._put_aside()
+            self._reject_unsaved()
             raise
 
     def _learn_if_free(self) -> None:
@@ -145,21 +137,21 @@ class StreamWorker:
         self._n_waiting = 0
         if self._to_learn or self._unsaved:
             with self._file.owned(wait):
-                self._learn_on_what_is_there()
+                self._learn_on_present_file()
             self._n_learnt += len(self._unsaved)
             self._unsaved = []
             self._predict = RowPredictor(self.model, self.abstain_below, false_alarms=self.false_alarms)
         if self.learning != LearningPolicy.none:
             self.saved_through = self._last
 
-    def _learn_on_what_is_there(self) -> None:
+    def _learn_on_present_file(self) -> None:
         """Learn pending rows on top of the present file, which other programs may have changed, and save the model."""
         for turns_left in reversed(range(MAX_TRIES)):
             if self._file.has_changed():
-                self._read_anew()
+                self._reload()
             rows, self._to_learn = self._to_learn, []
             if rows:
-                self._each_if_not_all(self._learn, rows)
+                self._together_or_each(self._learn, rows)
             try:
                 self._file.replace(self.model, self._rows)
                 break
@@ -167,22 +159,22 @@ class StreamWorker:
                 if not turns_left:
                     raise
 
-    def _read_anew(self) -> None:
+    def _reload(self) -> None:
         """Reload a model written by another program, and queue the unsaved rows to be learnt again."""
         note(f"another program has changed {self.model_file}: it is read anew, and goes on learning as it is now.")
         self.model, self._rows = self._file.read()
         if self._reader.names is not None:
             check_learnt_columns(self.model, self._reader.names, SOURCE)
-        self._known_names = self._names_that_matter()
+        self._known_names = self._useful_names()
         self._to_learn, self._unsaved = self._unsaved + self._to_learn, []
 
-    def _names_that_matter(self) -> frozenset[str]:
+    def _useful_names(self) -> frozenset[str]:
         """Return the columns that have a use; none where the model has learnt from columns without names."""
         names = learnt_columns(self.model)
         others = (self.label, self.id_column, self._rows.group_column)
         return frozenset([*names, *(name for name in others if name is not None)] if names else ())
 
-    def _put_aside(self) -> None:
+    def _reject_unsaved(self) -> None:
         """Keep the rows that could not be learnt."""
         rows = self._unsaved + self._to_learn
         self._to_learn, self._unsaved, self._n_not_learnt = [], [], len(rows)
@@ -225,13 +217,13 @@ class StreamWorker:
         row = StreamRow(self._n_rows, line, cells)
         if self._reader.is_json:
             try:
-                row = row._replace(cells=self._that_matter(cells))
+                row = row._replace(cells=self._useful_cells(cells))
             except ValueError as error:
                 self._reject(row, error)
                 return None
         return row
 
-    def _that_matter(self, cells: dict[str, Any]) -> dict[str, Any]:
+    def _useful_cells(self, cells: dict[str, Any]) -> dict[str, Any]:
         """Return the values of an object that have a use; it may have others, and lack some, but not both."""
         names = self._known_names
         if not names:
@@ -246,7 +238,7 @@ class StreamWorker:
             )
         return useful
 
-    def _each_if_not_all(self, do: Callable[[list[StreamRow]], None], rows: list[StreamRow]) -> None:
+    def _together_or_each(self, do: Callable[[list[StreamRow]], None], rows: list[StreamRow]) -> None:
         """Do something with rows together; where one of them is bad, with each by itself, and reject that one."""
         try:
             do(rows)
@@ -255,7 +247,7 @@ class StreamWorker:
                 self._reject(rows[0], error)
                 return
             for row in rows:
-                self._each_if_not_all(do, [row])
+                self._together_or_each(do, [row])
 
     def _as_samples(self, rows: list[StreamRow]) -> tuple[Any, Any]:
         """Return rows as a frame, and the samples in it."""
@@ -331,24 +323,24 @@ class StreamWorker:
 
 
 def watch(
-    model_file: ModelArgument,
+    model_file: option.Model,
     data: Annotated[str, typer.Argument(help="rows as CSV or JSON lines; - for standard input")] = STANDARD,
     follow: Annotated[bool, typer.Option("--follow", help="at the end of a file, wait for more rows")] = False,
-    label: LabelOption = None,
-    id_column: Annotated[str | None, typer.Option("--id", help="column to repeat", metavar="COLUMN")] = None,
+    label: option.Label = None,
+    id_column: Annotated[str | None, option.column("column to repeat", "--id")] = None,
     learn: Annotated[
         LearningPolicy, typer.Option(help="which rows the model learns: familiar ones and labelled ones, all, or none")
     ] = LearningPolicy.familiar,
-    every: Annotated[int, typer.Option(min=1, help="learn and save after so many rows", metavar="N")] = 100,
-    rejects: Annotated[
-        str | None, typer.Option(help="file for bad rows; MODEL.rejects.jsonl if not given", metavar="FILE")
-    ] = None,
+    every: Annotated[int, option.count("learn and save after so many rows")] = 100,
+    rejects: Annotated[str | None, option.file("file for bad rows; MODEL.rejects.jsonl if not given")] = None,
     abstain_below: Annotated[
-        float | None, parameter("abstain_below", "predict no class where it is less probable", "P")
+        float | None, option.parameter("abstain_below", "predict no class where it is less probable", "P")
     ] = None,
-    false_alarms: AlarmsOption = FALSE_ALARMS,
-    encoding: EncodingOption = None,
-    wait: Annotated[float, typer.Option(min=0, help=f"at the end: {WAIT_HELP}", metavar="SECONDS")] = SECONDS_TO_WAIT,
+    false_alarms: option.FalseAlarms = FALSE_ALARMS,
+    encoding: option.Encoding = None,
+    wait: Annotated[
+        float, typer.Option(min=0, help=f"at the end: {option.WAIT_HELP}", metavar="SECONDS")
+    ] = option.SECONDS_TO_WAIT,
     quiet: Annotated[bool, typer.Option("--quiet", help="print no summary at the end")] = False,
 ) -> None:
     """Read rows as they come and print a prediction for each as a line of JSON; flag novel rows.

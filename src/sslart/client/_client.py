@@ -34,7 +34,7 @@ class BaseClient(Operations):
 
     @property
     def url(self) -> str:
-        """Where the service is."""
+        """Address of the service."""
         return self._connection.url
 
     def __repr__(self) -> str:
@@ -51,7 +51,7 @@ class Client(BaseClient):
     Parameters
     ----------
     url : str, default="http://127.0.0.1:8707"
-        Where the service is.
+        Address of the service.
     token : str, default=None
         What shows who you are, where the service needs one.
     timeout : float, default=60.0

@@ -5,21 +5,12 @@ from __future__ import annotations
 import uuid
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from sslart._utils.optional import optional
 from sslart.estimators._fitted import FittedModel
-from sslart.merging.partitions import (
-    Start,
-    Summary,
-    Wanted,
-    fit_part,
-    join_parts,
-    second_look,
-    start_of,
-    summary_of,
-    wanted_of,
-)
+from sslart.merging import partitions
 
 dask: Any = optional("dask", "dask")
 arrays: Any = optional("dask.array", "dask")
@@ -90,17 +81,12 @@ def sent(value: Any, what: str) -> Any:
 
 
 class Partition(NamedTuple):
-    """Samples of one partition with their labels, groups and weights; None without."""
+    """Samples of one partition with their labels, groups and weights, by the names that `fit` gives them."""
 
-    samples: Any
-    labels: Any = None
+    X: Any
+    y: Any = None
     groups: Any = None
-    weights: Any = None
-
-
-def is_lazy(X: Any) -> bool:
-    """Return True if X is a dask collection."""
-    return bool(dask.is_dask_collection(X))
+    sample_weight: Any = None
 
 
 def is_frame(X: Any) -> bool:
@@ -122,27 +108,25 @@ def checked_samples(X: Any) -> Any:
     return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
 
 
-def partitions_of(X: Any, y: Any = None, groups: Any = None, weights: Any = None) -> list[Any]:
+def partitions_of(X: Any, **beside: Any) -> list[Any]:
     """Return one task per partition, with a `Partition` as its result, given columns with the same partitions as X."""
     X = checked_samples(X)
-    beside = {"y": y, "groups": groups, "sample_weight": weights}
     beside = {name: _checked_column(name, one, X) for name, one in beside.items()}
-    given = [one for one in beside.values() if one is not None]
-    known = [one is not None for one in beside.values()]
+    names = [name for name, one in beside.items() if one is not None]
+    given = [beside[name] for name in names]
     if all(isinstance(one, frames.Series) for one in given) and is_frame(X):
         # one expression: dask then reads a file once for all of them
         together = frames.map_partitions(
-            _part, X, *given, known=known, meta=("part", object), enforce_metadata=False, align_dataframes=False
+            _part, X, *given, names=names, meta=("part", object), enforce_metadata=False, align_dataframes=False
         )
         return list(together.to_delayed())
     columns = [_tasks(one) for one in (X, *given)]
     make = dask.delayed(_part, pure=False)
-    return [make(*pieces, known=known) for pieces in zip(*columns, strict=True)]
+    return [make(*pieces, names=names) for pieces in zip(*columns, strict=True)]
 
 
-def _part(samples: Any, *given: Any, known: list[bool]) -> Partition:
-    values = iter(given)
-    return Partition(samples, *(next(values) if is_given else None for is_given in known))
+def _part(X: Any, *given: Any, names: list[str]) -> Partition:
+    return Partition(X, **dict(zip(names, given, strict=True)))
 
 
 def _checked_column(name: str, column: Any, X: Any) -> Any:
@@ -190,41 +174,21 @@ def learnt(
 
     `needs_labels`: a classifier must get a label at least.
     """
-    parts, tasks = partitions_of(X, y, groups, sample_weight), Tasks()
-    wanted: Wanted | None = wanted_of(estimator)
+    parts, tasks = partitions_of(X, y=y, groups=groups, sample_weight=sample_weight), Tasks()
+    wanted: partitions.Wanted | None = partitions.wanted_of(estimator)
     while wanted is not None:
         found = tasks.each("scan", _summary, parts, estimator, wanted)
-        summary = run(tasks.tree("scan-join", Summary.joined, found))
-        wanted = second_look(summary)
-    start = sent(start_of(estimator, summary, needs_labels=needs_labels), "start")
+        summary = run(tasks.tree("scan-join", partitions.Summary.joined, found))
+        wanted = partitions.second_look(summary)
+    start = sent(partitions.start_of(estimator, summary, needs_labels=needs_labels), "start")
     found = tasks.each("learn", _learnt, parts, estimator, start)
-    joined: FittedModel = run(tasks.tree("merge", _joined, found, estimator))
+    joined: FittedModel = run(tasks.tree("merge", partial(partitions.join_parts, estimator), found))
     return joined
 
 
-def _summary(part: Partition, number: int, estimator: Any, wanted: Wanted) -> Summary:
-    return summary_of(
-        estimator,
-        part.samples,
-        part.labels,
-        number=number,
-        wanted=wanted,
-        groups=part.groups,
-        sample_weight=part.weights,
-    )
+def _summary(part: Partition, number: int, estimator: Any, wanted: partitions.Wanted) -> partitions.Summary:
+    return partitions.summary_of(estimator, **part._asdict(), number=number, wanted=wanted)
 
 
-def _learnt(part: Partition, number: int, estimator: Any, start: Start) -> Any:
-    return fit_part(
-        estimator,
-        part.samples,
-        part.labels,
-        start,
-        number=number,
-        groups=part.groups,
-        sample_weight=part.weights,
-    )
-
-
-def _joined(parts: Sequence[Any], estimator: Any) -> Any:
-    return join_parts(estimator, parts)
+def _learnt(part: Partition, number: int, estimator: Any, start: partitions.Start) -> FittedModel | None:
+    return partitions.fit_part(estimator, **part._asdict(), number=number, start=start)

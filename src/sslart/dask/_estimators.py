@@ -29,8 +29,8 @@ from sslart.dask._cluster import (
     arrays,
     checked_samples,
     current_client,
+    dask,
     is_frame,
-    is_lazy,
     learnt,
     partitions_of,
     run,
@@ -181,7 +181,7 @@ def _lazy(own: Callable[..., Any], output: Callable[[Any], Output]) -> Callable[
 
     @wraps(own)
     def method(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        if not is_lazy(X):
+        if not dask.is_dask_collection(X):
             return own(self, X, *args, **kwargs)
         check_is_fitted(self)
         _, _, *options = inspect.signature(own).bind(self, X, *args, **kwargs).arguments.items()
@@ -196,7 +196,7 @@ def _learning(own: Callable[..., Any], note: str, *, further: bool) -> Callable[
 
     @wraps(own)
     def method(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        if not is_lazy(X):
+        if not dask.is_dask_collection(X):
             own(self, X, *args, **kwargs)
             return self
         given = inspect.signature(own).bind(self, X, *args, **kwargs).arguments
@@ -242,11 +242,6 @@ def on_cluster(model: Any) -> Any:
     return task
 
 
-def forget(model: Any) -> None:
-    """Forget the sent copy of a model that is about to learn."""
-    _sent.pop(model, None)
-
-
 class DaskModel:
     """Base of all dask estimators; it precedes an ordinary estimator among the bases of a class."""
 
@@ -270,7 +265,7 @@ class DaskModel:
 
     def _take(self, model: Any) -> Self:
         """Become the fitted model that an ordinary one is."""
-        forget(self)
+        _sent.pop(self, None)  # of this model as it was
         self.__sslart_take__(model.__sslart_parts__())  # type: ignore[attr-defined]
         return self
 
@@ -296,10 +291,10 @@ class DaskClassifier(DaskModel):
             True classes. Unlabelled samples are left out of account.
         sample_weight : Series or Array of dask, or array-like, of shape (n_samples,), default=None
         """
-        if not is_lazy(X):
+        if not dask.is_dask_collection(X):
             return float(self._local.score(self, X, y, sample_weight))
         check_is_fitted(self)
-        tasks, parts = Tasks(), partitions_of(X, y, weights=sample_weight)
+        tasks, parts = Tasks(), partitions_of(X, y=y, sample_weight=sample_weight)
         shares = run(tasks.tree("score-join", _chained, tasks.each("score", _share, parts, on_cluster(self))))
         total = sum(weight for _, weight in shares)
         if not total:
@@ -309,15 +304,14 @@ class DaskClassifier(DaskModel):
 
 def _share(part: Partition, number: int, model: Any) -> list[tuple[float, float]]:
     """Return the share of correct predictions for the labelled samples of a partition, and their weight."""
-    if not len(part.samples):
+    if not len(part.X):
         return []
-    view = view_of(model)
-    labels = read_labels(part.labels, len(part.samples), classes=view.class_table)
-    weights = np.ones(len(labels.known)) if part.weights is None else np.asarray(part.weights, dtype=np.float64)
+    labels = read_labels(part.y, len(part.X), classes=view_of(model).class_table)
+    weights = np.ones(len(labels.known)) if part.sample_weight is None else np.asarray(part.sample_weight, float)
     total = float(weights[labels.known].sum())
     if not total:
         return []
-    return [(model.score(part.samples, part.labels, part.weights), total)]
+    return [(model.score(part.X, part.y, part.sample_weight), total)]
 
 
 def _chained(shares: Iterable[list[tuple[float, float]]]) -> list[tuple[float, float]]:
@@ -360,7 +354,7 @@ class FuzzyART(DaskModel, estimators.FuzzyART):
         -------
         Series with the index of X, or Array, of dask; array for other samples
         """
-        return self.fit(X).predict(X) if is_lazy(X) else super().fit_predict(X, **kwargs)  # type: ignore[no-untyped-call]
+        return self.fit(X).predict(X) if dask.is_dask_collection(X) else super().fit_predict(X, **kwargs)  # type: ignore[no-untyped-call]
 
 
 @over_dask

@@ -38,6 +38,7 @@ from sslart.estimators._fitted import (
     novelty_state,
     state_of,
 )
+from sslart.estimators._memory import FitSize, limits_by_memory
 
 
 class FitMeter:
@@ -270,6 +271,7 @@ class ARTEstimator(RawSamplesEstimator):
         class_table = shared.class_table
         self._check_classes(class_table)
         mapping.check_classes(self._name, class_table)
+        params, mapping = self._within_memory(params, mapping, shared, table, labels)
         codes = class_table.codes(labels)
         shown = Presentations(labels[order].presentations)
         in_order, groups = table[order][shown.rows], labels[order][shown.rows].groups
@@ -284,6 +286,23 @@ class ARTEstimator(RawSamplesEstimator):
         member = FittedMember(network, class_table, mapping, params, calibration)
         model = FittedModel(columns, (member,), class_table, calibration, labels=self._boxes_of(learnt, order))
         return model, measured
+
+    def _within_memory(
+        self, params: LearningParams, mapping: Mapping, shared: Shared, table: Table, labels: Labels
+    ) -> tuple[LearningParams, Mapping]:
+        """Return the parameters and the mapping of a fit, with fewer boxes or labels where memory is short."""
+        n_labels = min(int(labels.known.sum()), mapping.max_labels)
+        size = FitSize(
+            len(table),
+            len(shared.encoder.features),
+            len(table) if params.max_nodes is None else min(len(table), params.max_nodes),
+            n_labels,
+            len(shared.class_table.seen),
+        )
+        limits = limits_by_memory(self._name, size, shared.encoder, table.names)
+        if limits.max_nodes is not None:
+            params = replace(params, max_nodes=limits.max_nodes)
+        return params, mapping if limits.max_labels is None else mapping.keeping(limits.max_labels)
 
     def _learn_stream(
         self,

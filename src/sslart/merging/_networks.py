@@ -21,7 +21,7 @@ AT_ONCE = 2**14  # boxes that samples are compared with
 
 @dataclass(frozen=True, eq=False)
 class MergedSource:
-    """Where the boxes of one network have gone."""
+    """The boxes of one network after a merge: the joined box that holds each."""
 
     network: Network  # as it was
     into: IntArray  # the box of the joined network that holds each box

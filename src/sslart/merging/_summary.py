@@ -89,13 +89,6 @@ def numbers_of(number: int, n_rows: int) -> IntArray:
     return number * ROWS_IN_PARTITION + np.arange(n_rows, dtype=np.int64)
 
 
-def plain_labels(labels: Labels) -> NDArray[np.object_]:
-    """Return labels as plain values, None where unlabelled."""
-    plain = np.full(len(labels.known), None, dtype=object)
-    plain[labels.known] = np.array([*labels.values[labels.known].tolist(), None], dtype=object)[:-1]
-    return plain
-
-
 MAX_CATEGORIES = 10_000  # of one column
 MAX_SAMPLED = 20_000  # rows that ranks, dates and texts are judged by
 MIN_SAMPLED = 500
@@ -307,7 +300,7 @@ def _summary(
         return Summary(wanted)
     numbers = numbers_of(number, len(table))
     typed = frozenset(place for place, dtype in enumerate(getattr(X, "dtypes", ())) if str(dtype) == "category")
-    rows = Rows(_without_category_types(X, typed), plain_labels(labels), keys, weights, numbers)
+    rows = Rows(_without_category_types(X, typed), np.array(labels.plain(), dtype=object), keys, weights, numbers)
     if not counted.all():
         table, rows = table[counted], rows[counted]
     given, places = rows.labels[rows.labelled].tolist(), rows.numbers[rows.labelled].tolist()

@@ -244,13 +244,9 @@ def fit_part(
 
     Parameters
     ----------
-    estimator : estimator
-        Not fitted.
-    X : DataFrame or array of shape (n_samples, n_features)
-    y, groups, sample_weight : array-like of shape (n_samples,), or None
+    estimator, X, y, number, groups, sample_weight
+        As in `summary_of`.
     start : Start
-    number : int
-        Of the partition: 0, 1, 2, ...
     """
     if not len(X):
         return None

@@ -82,6 +82,7 @@ class LabelledSplitter(BaseCrossValidator):
     """Base of splitters with only labelled samples in the test folds."""
 
     n_splits: int
+    n_repeats = 1
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:
         """Return pairs of training and test indices.
@@ -114,14 +115,14 @@ class LabelledSplitter(BaseCrossValidator):
         return ((np.flatnonzero(_outside(len(labels.known), fold.left_out)), fold.test) for fold in folds)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of splits.
+        """Return the number of splits, of all repetitions together.
 
         Parameters
         ----------
         X, y, groups : object
             Ignored.
         """
-        return int(self.n_splits)
+        return int(self.n_splits) * int(self.n_repeats)
 
     @property
     def _name(self) -> str:
@@ -384,13 +385,8 @@ class StratifiedGroupLabelledKFold(_GroupKFold):
     ----------
     n_splits : int, default=5
         Number of folds, from 2 up; there must be so many groups with labels, and so many labels of a class.
-    shuffle : bool, default=False
-        Whether groups are put into random order before they are split.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the random order.
-    whole_groups : bool, default=False
-        Whether unlabelled samples of the groups in the test fold are left out of training too. True measures how good
-        predictions are for groups of which no sample at all has been learnt.
+    shuffle, random_state, whole_groups
+        See `GroupLabelledKFold`.
 
     Examples
     --------
@@ -436,16 +432,6 @@ class RepeatedStratifiedLabelledKFold(LabelledSplitter):
         check_whole(type(self).__name__, "n_repeats", n_repeats)
         self.n_splits, self.n_repeats, self.random_state = n_splits, n_repeats, random_state
         StratifiedKFold(n_splits)  # raises an error for a wrong number
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of splits, of all repetitions together.
-
-        Parameters
-        ----------
-        X, y, groups : object
-            Ignored.
-        """
-        return int(self.n_splits) * int(self.n_repeats)
 
     def _folds_of(self, labels: Labels, groups: Any) -> list[Fold]:
         self._refuse_groups(groups, "StratifiedGroupLabelledKFold")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +15,25 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from sslart._data.labels import UNLABELLED, read_labels, with_two_classes
 from sslart._data.samples import concatenated, without_mask
 
-F = TypeVar("F", bound=Callable[..., Any])
 
+def _method_of_inner(name: str, returned: str) -> Any:
+    """Return a method that calls that of the fitted classifier; it exists where the classifier has one."""
 
-def _where_inner_has(name: str) -> Callable[[F], F]:
-    """Return a decorator of a method that exists where the inner classifier has one of that name."""
+    def method(self: WithUnlabelled, X: Any) -> NDArray[Any]:
+        return np.asarray(self._fitted(name)(X))
 
     def check(model: WithUnlabelled) -> bool:
         getattr(getattr(model, "estimator_", model.estimator), name)
         return True
 
-    return cast("Callable[[F], F]", available_if(check))
+    method.__name__, method.__qualname__ = name, f"WithUnlabelled.{name}"
+    method.__doc__ = f"""Return {returned}.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        """
+    return available_if(check)(method)
 
 
 class WithUnlabelled(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -113,45 +120,10 @@ class WithUnlabelled(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self, "estimator_")
         return int(self.estimator_.n_features_in_)
 
-    @_where_inner_has("predict")
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each sample, as the classifier predicts it.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        """
-        return np.asarray(self._fitted("predict")(X))
-
-    @_where_inner_has("predict_proba")
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Return the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        """
-        return np.asarray(self._fitted("predict_proba")(X))
-
-    @_where_inner_has("predict_log_proba")
-    def predict_log_proba(self, X: Any) -> NDArray[Any]:
-        """Return the logarithm of the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        """
-        return np.asarray(self._fitted("predict_log_proba")(X))
-
-    @_where_inner_has("decision_function")
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Return the scores of the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        """
-        return np.asarray(self._fitted("decision_function")(X))
+    predict = _method_of_inner("predict", "the class of each sample, as the classifier predicts it")
+    predict_proba = _method_of_inner("predict_proba", "the probability of each class")
+    predict_log_proba = _method_of_inner("predict_log_proba", "the logarithm of the probability of each class")
+    decision_function = _method_of_inner("decision_function", "the scores of the classes")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the score of the classifier, such as its accuracy.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from sslart._data.labels import UNLABELLED, Labels
+from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.optional import optional
 from sslart._utils.text import DateName, number_text, plural, printable
@@ -71,12 +71,6 @@ def an_explanation(value: Any) -> Explanation:
     """Return an explanation unchanged, or raise a TypeError with a remedy."""
     check_type("explanation", value, Explanation, "one that model.explain(X) gives, such as model.explain(X)[0]")
     return value  # type: ignore[no-any-return]
-
-
-def classes_of(labels: Labels) -> list[Any]:
-    """Return the class of each sample; None where it has no label."""
-    pairs = zip(labels.values.tolist(), labels.known.tolist(), strict=True)
-    return [one if known else None for one, known in pairs]
 
 
 def one_sample(x: Any) -> Any:

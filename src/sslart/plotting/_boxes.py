@@ -47,16 +47,15 @@ class BoxesDisplay(Display):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sslart import SSLART
+    >>> from sslart import FuzzyARTMAP
     >>> from sslart.plotting import BoxesDisplay
-    >>> data = load_iris(as_frame=True)
-    >>> model = SSLART(vigilance=0.5, random_state=0).fit(data.data, data.target_names[data.target])
-    >>> display = BoxesDisplay.from_estimator(model, data.data, data.target_names[data.target])
-    >>> display.feature_names
-    ('petal length (cm)', 'petal width (cm)')
+    >>> X, y = [[20, 1], [25, 2], [60, 8], [70, 9]], ["young", "young", "old", "old"]
+    >>> display = BoxesDisplay.from_estimator(FuzzyARTMAP().fit(X, y), X, y)
     >>> display.labels
-    ['virginica', 'setosa', 'versicolor', 'virginica', 'setosa']
+    ['young', 'old']
+    >>> display.upper
+    array([[25.,  2.],
+           [70.,  9.]])
     """
 
     feature_names: tuple[str, str]
@@ -109,7 +108,7 @@ class BoxesDisplay(Display):
             table = view.read(X)
             samples, sample_labels = table.values[:, columns], [None] * len(table)
             if y is not None:
-                sample_labels = draw.classes_of(view.read_labels(y, table))
+                sample_labels = view.read_labels(y, table).plain()
         others = {label for label in sample_labels if label is not None} - set(classes)
         return cls(
             (names[columns[0]], names[columns[1]]),

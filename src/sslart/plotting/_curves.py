@@ -51,16 +51,11 @@ class CoverageCorrectnessDisplay(Display):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sslart import SSLART
     >>> from sslart.plotting import CoverageCorrectnessDisplay
-    >>> X, y = load_iris(return_X_y=True)
-    >>> few = y.copy()
-    >>> few[[i for i in range(150) if i % 10]] = -1  # keep one label in ten
-    >>> model = SSLART(vigilance=0.9, random_state=0).fit(X, few)
-    >>> display = CoverageCorrectnessDisplay.from_estimator(model, X, y, depths=[1, 3, None])
-    >>> display.curve.coverage.round(2)
-    array([0.27, 0.65, 1.  ])
+    >>> by_depth = {1: ["a", None, None, "b"], None: ["a", "b", "a", "b"]}
+    >>> display = CoverageCorrectnessDisplay.from_predictions(["a", "a", "a", "b"], by_depth)
+    >>> display.curve.coverage, display.curve.correctness
+    (array([0.5, 1. ]), array([1.  , 0.75]))
     """
 
     curve: CoverageCorrectness
@@ -229,13 +224,12 @@ class LearningCurveDisplay(Display):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.datasets import load_iris
     >>> from sslart import AutoSSLART
     >>> from sslart.plotting import LearningCurveDisplay
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> display = LearningCurveDisplay.from_estimator(AutoSSLART(random_state=0).fit(X[::10], y[::10]), accuracy=0.95)
-    >>> display.curve.n_now
-    57
+    >>> model = AutoSSLART(random_state=0).fit(*load_iris(return_X_y=True))
+    >>> LearningCurveDisplay.from_estimator(model, accuracy=0.99).curve.n_now
+    149
     """
 
     curve: LearningCurve
@@ -306,13 +300,12 @@ class GuaranteeDisplay(Display):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.datasets import load_iris
     >>> from sslart import AutoSSLART
     >>> from sslart.plotting import GuaranteeDisplay
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> display = GuaranteeDisplay.from_estimator(AutoSSLART(random_state=0).fit(X[::10], y[::10]))
+    >>> display = GuaranteeDisplay.from_estimator(AutoSSLART(random_state=0).fit(*load_iris(return_X_y=True)))
     >>> display.guarantees.n_labels
-    57
+    149
     >>> bool((np.diff(display.answered) > 0).all())
     True
     """

@@ -55,9 +55,8 @@ class ImportanceDisplay(Display):
     >>> from sklearn.datasets import load_iris
     >>> from sslart import AutoSSLART
     >>> from sslart.plotting import ImportanceDisplay
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> display = ImportanceDisplay.from_estimator(AutoSSLART(random_state=0).fit(X, y), max_features=2)
-    >>> display.shown
+    >>> model = AutoSSLART(random_state=0).fit(*load_iris(return_X_y=True, as_frame=True))
+    >>> ImportanceDisplay.from_estimator(model, max_features=2).shown
     ['petal width (cm)', 'petal length (cm)']
     """
 

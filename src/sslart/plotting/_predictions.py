@@ -221,10 +221,9 @@ class EvidenceDisplay(Display):
     >>> from sklearn.datasets import load_iris
     >>> from sslart import AutoSSLART
     >>> from sslart.plotting import EvidenceDisplay
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = AutoSSLART(random_state=0).fit(X, y)
-    >>> display = EvidenceDisplay.from_estimator(model, X.iloc[[0]])
-    >>> [name for name, _ in display.bars][0]
+    >>> model = AutoSSLART(random_state=0).fit(*load_iris(return_X_y=True))
+    >>> display = EvidenceDisplay.from_estimator(model, [5.1, 3.5, 1.4, 0.2])
+    >>> display.bars[0][0]
     'average sample'
     >>> amounts = [amount for _, amount in display.bars]
     >>> abs(sum(amounts[:-1]) - amounts[-1]) < 1e-5
@@ -334,17 +333,12 @@ class VotesDisplay(Display):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sslart import WESSLART
     >>> from sslart.plotting import VotesDisplay
-    >>> X, y = load_wine(return_X_y=True)
-    >>> few = y.copy()
-    >>> few[[i for i in range(len(y)) if i % 5]] = -1  # keep one label in five
-    >>> display = VotesDisplay.from_estimator(WESSLART(vigilance=0.8, random_state=0).fit(X, few), X[1])
-    >>> display.shown
-    (0, 1, 2)
-    >>> [vote.vote for vote in display.votes]
-    [0, 1, 0, 1, 0, 0, 0]
+    >>> display = VotesDisplay.from_predictions(["ill", "well", "ill", None], weights=[0.9, 0.5, 0.8, 0.7])
+    >>> display.shown, display.prediction
+    (('ill', 'well'), 'ill')
+    >>> [(vote.vote, vote.weight) for vote in display.votes]
+    [('ill', 0.9), ('well', 0.5), ('ill', 0.8), (None, 0.0)]
     """
 
     votes: tuple[Vote, ...]
@@ -395,7 +389,7 @@ class VotesDisplay(Display):
         max_classes : int, default=12
         ax : matplotlib axis, default=None
         """
-        labels = draw.classes_of(read_labels(y_pred))
+        labels = read_labels(y_pred).plain()
         counts = [1.0] * len(labels) if weights is None else np.asarray(weights, dtype=float).tolist()
         if not labels or len(counts) != len(labels):
             raise ValueError(f"y_pred has {len(labels)} votes and weights {len(counts)}: give one of each per member.")

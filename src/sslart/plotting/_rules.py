@@ -142,16 +142,14 @@ class RuleParallelDisplay(_RulesDisplay):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sslart import SSLART
+    >>> from sslart import FuzzyARTMAP
     >>> from sslart.plotting import RuleParallelDisplay
-    >>> data = load_iris(as_frame=True)
-    >>> model = SSLART(vigilance=0.5, random_state=0).fit(data.data, data.target_names[data.target])
-    >>> display = RuleParallelDisplay.from_estimator(model, max_rules=3)
+    >>> X, y = [[20, 1], [25, 2], [60, 8], [70, 9]], ["young", "young", "old", "old"]
+    >>> display = RuleParallelDisplay.from_estimator(FuzzyARTMAP().fit(X, y))
     >>> [(number, rule.label) for number, rule in zip(display.numbers, display.rules)]
-    [(1, 'setosa'), (2, 'versicolor'), (0, 'virginica')]
-    >>> display.low[:, 2].round(2)
-    array([0.  , 0.42, 0.49])
+    [(1, 'old'), (0, 'young')]
+    >>> display.low[:, 0], display.high[:, 0]
+    (array([0.8, 0. ]), array([1. , 0.1]))
     """
 
     @classmethod
@@ -237,14 +235,10 @@ class RuleHeatmapDisplay(_RulesDisplay):
 
         Parameters
         ----------
-        model : FuzzyARTMAP, SSLART or WESSLART
         levels : int or mapping, default=5
             Q: see `sslart.rules.rules_of`.
-        max_rules : int, default=12
-            How many rules to draw: those with most samples.
-        max_features : int, default=15
-            How many features to draw: those in which the rules differ most.
-        ax : matplotlib axis, default=None
+        model, max_rules, max_features, ax
+            See `RuleParallelDisplay.from_estimator`.
         """
         return cls._of(rules_of(model, kind="boxes", levels=levels), max_rules, max_features, ax)
 

@@ -96,7 +96,11 @@ def sample_lines(
 ) -> list[Numbers]:
     """Explain some samples, each by its prediction and the reasons for it."""
     starts = [0, *accumulate(member.n_nodes for member in observed.view.members)]
-    ranges = _learnt_ranges(observed)
+    encoder = observed.view.members[0].encoder
+
+    def learnt_range(column: int) -> tuple[float, float] | None:
+        low, high = (0.0, 0.0) if column in encoder.categorical else encoder.range_of(column)
+        return (low, high) if low < high else None
 
     def box(one: Box) -> Numbers:
         found = {name: getattr(one, name) for name in ("node", "member", "label", "support", "match")}
@@ -122,7 +126,7 @@ def sample_lines(
             "n_skipped": sum(step.skipped_because is not None for step in why.search_path),
             "n_inside": sum(bool(match.inside) for match in compared),
             "n_known": len(compared),  # features in which it is known whether the sample lies inside
-            "features": [_feature(why, column, ranges[column]) for column in _most_important(why)],
+            "features": [_feature(why, column, learnt_range(column)) for column in _most_important(why)],
             "n_features": len(why.box.feature_matches),
             "changes": changed,
             "other_prediction": change.prediction if change else None,
@@ -166,16 +170,6 @@ def _waterfall(evidence: Evidence) -> list[Numbers]:
         }
         for row, ((amount, source), start, end) in enumerate(zip(rows, starts, ends, strict=True))
     ]
-
-
-def _learnt_ranges(observed: Observed) -> list[tuple[float, float] | None]:
-    encoder = observed.view.members[0].encoder
-    known = {
-        feature.column: (float(low), float(high))
-        for feature, low, high in zip(encoder.features, encoder.lower, encoder.upper, strict=True)
-        if feature.category is None and low < high
-    }
-    return [known.get(column) for column in range(len(observed.view.feature_names))]
 
 
 def _other_box(why: Explanation) -> Box | None:

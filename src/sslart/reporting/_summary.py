@@ -74,8 +74,7 @@ def observe(model: Any, X: Any, y: Any) -> Observed:
             )
         labels = view.read_labels(y, table)
     classes = view.classes.tolist()
-    pairs = zip(labels.values.tolist(), labels.known.tolist(), strict=True)
-    truth = [value if known else None for value, known in pairs]
+    truth = labels.plain()
     others = sorted({label for label in truth if label is not None} - set(classes))
     predicted = view.labels_or_none(found.indices)
     return Observed(model, view, table, classes + others, truth, predicted, found.is_novel, found.proba)
@@ -158,7 +157,7 @@ def _features(observed: Observed, beyond: BoolArray) -> list[Numbers]:
 
 
 def _limits(observed: Observed, classes: Sequence[Numbers], beyond: BoolArray) -> Numbers:
-    """Return where the model has little evidence. Boxes and the samples that they hold are counted over all members."""
+    """Return the limits of the model: little evidence, novel samples, missing values. Counts are over all members."""
     view = observed.view
     labelled = np.concatenate([member.labels for member in view.members]) != UNLABELLED
     support = np.concatenate([member.support for member in view.members])

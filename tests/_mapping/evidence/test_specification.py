@@ -26,7 +26,7 @@ def test_the_loss_of_a_label_is_one_if_wrong_and_half_the_squared_error(seed: in
 
 
 def left_out_by_hand(labelled: LabelledSet, mixture: Mixture) -> np.ndarray:
-    """Return what ridge regression on all labels but one predicts for that one, for each label."""
+    """Return the prediction of ridge regression on all labels but one for that one, for each label."""
     design = DesignMatrices(labelled)
     gram = sum(basis_of(spec, design).gram for spec in mixture.specs) / len(mixture.specs) + 1.0
     n = len(gram)

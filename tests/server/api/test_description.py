@@ -9,11 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI
 from hypothesis import HealthCheck, Phase, given, seed, settings
-from service import application, fit_flowers, flowers, rows_of
-
-from sslart.server.api._app import ROUTERS, described
+from service import application, description, fit_flowers, flowers, rows_of
 
 BY_CHANCE = 1
 FEATURES = list(rows_of(flowers())[0])
@@ -41,13 +38,6 @@ TAKES_ANYTHING = {  # what is described is taken: here a model adds no condition
     "live",
     "ready",
 }
-
-
-def description() -> dict[str, Any]:
-    app = FastAPI(generate_unique_id_function=lambda route: route.name)
-    for router in ROUTERS:
-        app.include_router(router)
-    return described(app)
 
 
 DESCRIPTION = description()

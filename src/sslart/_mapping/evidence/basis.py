@@ -107,6 +107,15 @@ class Basis(ABC):
     def __init__(self, spec: BasisSpec, design: DesignMatrices, matrix: FloatArray) -> None:
         self.spec, self.matrix, self.sample_weights = spec, matrix, design.labelled.ridge_weights
 
+    @property
+    def n_functions(self) -> int:
+        """Number of functions."""
+        return int(self.matrix.shape[1])
+
+    def functions(self, rows: IntArray) -> FloatArray:
+        """Return the functions at some labels."""
+        return self.matrix[rows]
+
     @cached_property
     def scale(self) -> float:
         """The mean diagonal of ΦΦ', by which it is divided."""
@@ -152,6 +161,7 @@ class Family(ABC):
     basis_type: ClassVar[type[Basis]]  # that of its basis
     # whether it can be solved in the primal, for more labels than a Gram matrix can hold
     fits_many: ClassVar[bool] = True
+    functions_of: ClassVar[tuple[int, int]] = (0, 0)  # of a numeric feature and of an indicator, besides those of boxes
     bandwidth_range: ClassVar[tuple[float, float]] = (MIN_SETTING, MAX_SETTING)  # what `BasisSpec.bandwidth` may be
     uses_ridge: ClassVar[bool] = True  # whether λ has a meaning for it
     # whether its functions depend on the labels of the samples, so that leaving one out needs other functions
@@ -321,7 +331,7 @@ class PrimalRidge:
         self, bases: Sequence[Basis], labelled: LabelledSet, ridge: float, rows: IntArray | None = None
     ) -> None:
         self._bases, self._labelled = bases, labelled
-        sizes = [basis.matrix.shape[1] for basis in bases]
+        sizes = [basis.n_functions for basis in bases]
         self._ends = np.cumsum([1, *sizes])[:-1]
         self._root = None if labelled.ridge_weights is None else np.sqrt(labelled.ridge_weights)
         self._penalties = ridge * np.append(1.0, np.repeat([len(bases) * basis.scale for basis in bases], sizes))
@@ -347,7 +357,7 @@ class PrimalRidge:
         return multiply(self._functions(rows), self.weights)
 
     def _functions(self, rows: IntArray) -> FloatArray:
-        return np.hstack([np.ones((len(rows), 1)), *(basis.matrix[rows] for basis in self._bases)])
+        return np.hstack([np.ones((len(rows), 1)), *(basis.functions(rows) for basis in self._bases)])
 
     def _matrix(self, rows: IntArray) -> FloatArray:
         """Return the functions at some labels, times the roots of their weights."""

@@ -35,6 +35,7 @@ WIDTH = 16  # boxes lie in blocks of so many
 N_SUBSPACES = 24  # random groups of features; see docs/evidence.md, Families
 BOXES_PER_SUBSPACE = 128  # the first boxes, as a prediction takes distances to those of all subspaces
 BOXES_PER_FEATURE = 15  # at most so many boxes times the features, or MIN_BOXES if those are more
+MAX_SIDES = 4_000_000  # boxes times features, 32 MB a corner: matters past a thousand features
 MIN_BOXES = 500  # that a basis may have, however few the features
 NEGLIGIBLE = 0.01  # change of a score: activations are at most 1, so boxes of so little weight in all are dropped
 
@@ -117,6 +118,11 @@ class BoxGroup(CachesValues):
             for name in ("lower", "upper")
         )
         return cls(saved_rank_weight(state), features, factors, boxes, *sides)
+
+    def without_sides(self) -> BoxGroup:
+        """Return the group without the sides of its boxes, which take most of its memory."""
+        nothing = np.empty((0, len(self.features)))
+        return replace(self, lower=nothing, upper=nothing)
 
     def only(self, kept: IntArray) -> BoxGroup:
         """Return the group with some of its boxes."""
@@ -233,7 +239,9 @@ class BoxFamily(Family):
 
         def measured() -> tuple[list[BoxGroup], list[SingleArray]]:
             groups, samples = self.groups(spec.rank_weight, design), design.samples_on(spec.rank_weight)
-            return groups, [group.packed.distances(group.select_features(samples)) for group in groups]
+            distances = [group.packed.distances(group.select_features(samples)) for group in groups]
+            # of a fit that only predicts hidden labels no term is made; there are many such fits
+            return groups if design.known_labels.all() else [group.without_sides() for group in groups], distances
 
         groups, distances = design.get_or_compute((self.kind, spec.rank_weight), measured)
         return BoxBasis(spec, design, groups, distances)
@@ -324,5 +332,6 @@ class SubspaceFamily(BoxFamily):
 
 def _first_boxes(design: DesignMatrices) -> IntArray:
     """Return the indices of the boxes used: boxes with labels first, then the largest."""
-    most = max(MIN_BOXES, BOXES_PER_FEATURE * design.n_features, design.boxes.n_wanted)
+    n = design.n_features
+    most = max(MIN_BOXES, min(BOXES_PER_FEATURE * n, MAX_SIDES // n), design.boxes.n_wanted)
     return np.arange(min(len(design.boxes.lower), most))

@@ -5,14 +5,14 @@ Families over boxes are in `boxes.py` and `graph.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sslart._art.algebra import Cholesky, multiply
+from sslart._art.algebra import Cholesky, gram_matrix, multiply
 from sslart._art.trees import Forest
 from sslart._mapping.evidence.basis import (
     MARGIN,
@@ -35,6 +35,7 @@ from sslart._utils.validation import check_number, saved_array
 MIN_DEVIATION = 0.02  # of a standardised feature, so that a nearly constant one is not blown up
 LOW_RIDGES = (1e-6, 1e-5, 1e-4)  # for trends alone: they cost nothing there, and help no other family
 N_KNOTS = 17  # a curve is straight between knots at every sixteenth of the range
+MAX_ENTRIES = 2**23  # of the functions of curves computed at once
 N_TREES = 256  # about 64 of them predict a left-out label, about 16 do without any further block
 LEFT_OUT = 0.25  # of the blocks, by each tree
 MIN_BLOCKS = 8  # of labels; of fewer no trees are grown
@@ -88,6 +89,7 @@ class LinearFamily(Family):
 
     kind: ClassVar[str] = "linear"
     name: ClassVar[str] = "linear"
+    functions_of: ClassVar[tuple[int, int]] = (1, 1)
     term: ClassVar[type[Term]] = LinearTerm
     basis_type = LinearBasis
     bandwidth_range: ClassVar[tuple[float, float]] = (0, MAX_SETTING)
@@ -121,31 +123,79 @@ class SplineTerm(Term):
         scorer.add_splines(self.rank_weight, np.ascontiguousarray(self.heights))
 
 
-def knot_positions(values: FloatArray) -> tuple[IntArray, FloatArray]:
+def knot_positions(values: FloatArray, n_knots: int = N_KNOTS) -> tuple[IntArray, FloatArray]:
     """Return the knot below each value in [0, 1], and which part of the way to the next knot the value lies at."""
-    position = np.clip(np.nan_to_num(values), 0.0, 1.0) * (N_KNOTS - 1)
-    below = np.minimum(position.astype(np.int64), N_KNOTS - 2)
+    position = np.clip(np.nan_to_num(values), 0.0, 1.0) * (n_knots - 1)
+    below = np.minimum(position.astype(np.int64), n_knots - 2)
     return below, position - below
 
 
 class SplineBasis(Basis):
-    """Smooth curves over each feature: the heights at two knots correlate more the closer the knots are."""
+    """Smooth curves over each feature: the heights at two knots correlate more the closer the knots are.
+
+    An indicator has two knots, since it has two values. The functions of all features together are many, so they are
+    computed for some features at a time, and not kept.
+    """
 
     def __init__(self, spec: BasisSpec, design: DesignMatrices) -> None:
-        samples, knots = design.samples_on(spec.rank_weight), np.linspace(0.0, 1.0, N_KNOTS)
-        similarity = np.exp(-np.abs(knots[:, None] - knots) / spec.bandwidth)
-        self.root = Cholesky(similarity).lower
-        below, part = knot_positions(samples)
-        at = np.zeros((*samples.shape, N_KNOTS))
-        np.put_along_axis(at, below[:, :, None], 1.0 - part[:, :, None], axis=2)
-        np.put_along_axis(at, below[:, :, None] + 1, part[:, :, None], axis=2)
-        at[np.isnan(samples)] = 0.0
-        super().__init__(spec, design, multiply(at.reshape(-1, N_KNOTS), self.root).reshape(len(samples), -1))
+        self.spec, self.sample_weights = spec, design.labelled.ridge_weights
+        self._samples, indicator = design.samples_on(spec.rank_weight), design.labelled.indicator
+        self._features = [(np.flatnonzero(indicator == is_one), knots) for is_one, knots in ((0, N_KNOTS), (1, 2))]
+
+    @property
+    def n_functions(self) -> int:
+        """Number of functions."""
+        return sum(len(features) * knots for features, knots in self._features)
+
+    def functions(self, rows: IntArray) -> FloatArray:
+        """Return the functions at some labels."""
+        return np.hstack([*self._parts(rows)])
+
+    def _parts(self, rows: IntArray | slice = slice(None)) -> Iterator[FloatArray]:
+        """Yield the functions at labels, those of some features at a time."""
+        samples = self._samples[rows]
+        for features, n_knots in self._features:
+            step = max(MAX_ENTRIES // (max(len(samples), 1) * n_knots), 1)
+            for start in range(0, len(features), step):
+                own = samples[:, features[start : start + step]]
+                below, part = knot_positions(own, n_knots)
+                at = np.zeros((*own.shape, n_knots))
+                np.put_along_axis(at, below[:, :, None], 1.0 - part[:, :, None], axis=2)
+                np.put_along_axis(at, below[:, :, None] + 1, part[:, :, None], axis=2)
+                at[np.isnan(own)] = 0.0
+                yield multiply(at.reshape(-1, n_knots), self._root(n_knots)).reshape(len(samples), -1)
+
+    def _root(self, n_knots: int) -> FloatArray:
+        knots = np.linspace(0.0, 1.0, n_knots)
+        return Cholesky(np.exp(-np.abs(knots[:, None] - knots) / self.spec.bandwidth)).lower
+
+    @cached_property
+    def scale(self) -> float:
+        """The mean diagonal of ΦΦ', by which it is divided."""
+        return self._mean(sum(np.einsum("ij,ij->i", part, part) for part in self._parts())) or 1.0
+
+    @cached_property
+    def gram(self) -> FloatArray:
+        """ΦΦ', scaled so that its mean diagonal is one."""
+        return np.asarray(sum(gram_matrix(part) for part in self._parts()) / self.scale)
+
+    def weights(self, coefficients: FloatArray) -> FloatArray:
+        """Return the weight of each function, shape (n_functions, n_classes), from coefficients of the samples."""
+        return np.concatenate([multiply(part.T, coefficients) for part in self._parts()]) / self.scale
 
     def terms(self, weights: FloatArray) -> list[Term]:
         """Return the curves that weights make."""
-        by_feature = weights.reshape(-1, N_KNOTS, weights.shape[1])
-        heights = np.einsum("ak,fkc->fac", self.root, by_feature)
+        heights, start = np.empty((self._samples.shape[1], N_KNOTS, weights.shape[1])), 0
+        for features, n_knots in self._features:
+            end = start + len(features) * n_knots
+            by_feature = weights[start:end].reshape(len(features), n_knots, weights.shape[1])
+            own = np.einsum("ak,fkc->fac", self._root(n_knots), by_feature)
+            if n_knots == N_KNOTS:
+                heights[features] = own
+            else:
+                way = np.linspace(0.0, 1.0, N_KNOTS)[:, None]
+                heights[features] = (1.0 - way) * own[:, :1] + way * own[:, 1:]
+            start = end
         return [SplineTerm(self.spec.rank_weight, heights)]
 
 
@@ -154,6 +204,7 @@ class SplineFamily(Family):
 
     kind: ClassVar[str] = "feature"
     name: ClassVar[str] = "feature"
+    functions_of: ClassVar[tuple[int, int]] = (N_KNOTS, 2)
     term: ClassVar[type[Term]] = SplineTerm
     basis_type = SplineBasis
 

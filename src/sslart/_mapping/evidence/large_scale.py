@@ -26,6 +26,7 @@ MIN_CLASSES = 10  # with two labels each; of fewer, settings are not chosen
 MIN_LEFT_OUT = 50  # labels that had no part in the choice
 MAX_LABELS = 1000  # that take part in the dual, or are left out to measure quality
 MAX_BOXES = 1000  # or as many as the classes need
+MAX_FUNCTIONS = 6000  # of features in one regression: two matrices of their products take 0.6 GB
 MAX_ACTIVATIONS = 125_000_000  # labels times boxes
 MAX_CLASSES_OF_SEVERAL = 1000  # of more, one mixture is learnt
 HELD_OUT = 5  # one label in so many is held out, up to MAX_LABELS
@@ -104,23 +105,29 @@ def _random_order(labelled: LabelledSet) -> IntArray:
 class MixtureLimits(NamedTuple):
     """Limits on the mixtures fitted to many labels: the best few that need no matrix over labels.
 
-    `ridge_only`: those of a ridge regression, since others need memory for labels times classes.
+    `ridge_only`: those of a ridge regression, since others need memory for labels times classes. The functions of
+    features must not be too many for a matrix of them: `n_features` are the numeric ones, and the indicators.
     """
 
     n_mixtures: int = 2
     ridge_only: bool = False
+    n_features: tuple[int, int] = (0, 0)
 
     @classmethod
     def of(cls, labelled: LabelledSet) -> MixtureLimits:
-        """Return it for a number of classes."""
+        """Return the limits for labels."""
+        n_indicators = int(labelled.indicator.sum())
+        n_features = len(labelled.indicator) - n_indicators, n_indicators
         if not labelled.has_many_classes:
-            return cls()
-        return cls(2 if labelled.n_classes <= MAX_CLASSES_OF_SEVERAL else 1, ridge_only=True)
+            return cls(n_features=n_features)
+        return cls(2 if labelled.n_classes <= MAX_CLASSES_OF_SEVERAL else 1, ridge_only=True, n_features=n_features)
 
     def allows(self, specs: Sequence[BasisSpec]) -> bool:
         """Return True if all bases of a mixture can be fitted."""
         families = [family_of(spec) for spec in specs]
-        return all(one.fits_many and (one.uses_ridge or not self.ridge_only) for one in families)
+        n_functions = sum(int(np.dot(one.functions_of, self.n_features)) for one in families)
+        fits = n_functions <= MAX_FUNCTIONS
+        return fits and all(one.fits_many and (one.uses_ridge or not self.ridge_only) for one in families)
 
     def best(self, mixtures: Sequence[Mixture]) -> list[Mixture]:
         """Return the best of some mixtures that can be learnt."""

@@ -81,6 +81,15 @@ class EvidenceMapping(CachesValues, Mapping):
     recent: StreamState = field(default_factory=StreamState)  # what has come since
     known: Known = field(default_factory=lambda: NOTHING_KNOWN)
 
+    @property
+    def max_labels(self) -> int:
+        """The most labelled samples that are kept."""
+        return self.settings.max_labels
+
+    def keeping(self, max_labels: int) -> Self:
+        """Return the mapping with another limit on the labelled samples that are kept."""
+        return replace(self, settings=self.settings._replace(max_labels=max_labels))
+
     def check_classes(self, owner: str, class_table: ClassTable) -> None:
         """Raise a ValueError where a class weight is that of a class that `fit` has no label of."""
         given, classes = self.settings.class_weight, class_table.classes.tolist()

@@ -24,7 +24,6 @@ from sslart.server.models._settings import ModelSettings
 from sslart.server.store._files import digest_of
 
 SOURCE = "the request"
-MAX_TEXT = 10_000  # characters in a cell
 
 Cells = Mapping[str, Any]
 _NUMBERS = frozenset({float, int, type(None)})

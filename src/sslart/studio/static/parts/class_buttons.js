@@ -6,7 +6,8 @@ import { ClassMark } from "./class_mark.js";
 
 export const MOST_KEYS = 9;
 
-function NewClass({ onAnswer, isBusy }) {
+/** The text of a field for a class without a button, what sends it, and the field's attributes. A new class is added. */
+export function useClassField(onAnswer) {
   const [text, setText] = useState("");
   const send = (event) => {
     event.preventDefault();
@@ -18,9 +19,21 @@ function NewClass({ onAnswer, isBusy }) {
     if (known === undefined) addClass(name).catch(fail);
     onAnswer(known ?? name);
   };
+  const field = {
+    type: "text",
+    maxlength: 200,
+    autocomplete: "off",
+    value: text,
+    onInput: (event) => setText(event.target.value),
+    onKeyDown: (event) => event.key === "Escape" && event.target.blur(),
+  };
+  return { text, send, field };
+}
+
+function NewClass({ onAnswer, isBusy }) {
+  const { text, send, field } = useClassField(onAnswer);
   return html`<form class="class-buttons-new" onSubmit=${send}>
-    <input type="text" maxlength="200" autocomplete="off" aria-label=${t("classes.new")} placeholder=${t("classes.new")} value=${text}
-      onInput=${(event) => setText(event.target.value)} onKeyDown=${(event) => event.key === "Escape" && event.target.blur()} />
+    <input ...${field} aria-label=${t("classes.new")} placeholder=${t("classes.new")} />
     ${text.trim() && html`<button type="submit" disabled=${isBusy}>${t("classes.use")}</button>`}
   </form>`;
 }

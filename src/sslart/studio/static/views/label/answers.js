@@ -1,8 +1,9 @@
 // A button for each class with its key, a field for another class, one answer for several samples, and skipping.
-import { html, useState } from "../../lib/ui.js";
+import { html } from "../../lib/ui.js";
 import { percent } from "../../lib/format.js";
-import { addClass, classes, fail } from "../../lib/state.js";
+import { classes } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
+import { useClassField } from "../../parts/class_buttons.js";
 import { ClassMark } from "../../parts/class_mark.js";
 import { ShareBar } from "../../parts/charts.js";
 
@@ -15,22 +16,10 @@ function Answer({ name, index, probability, onAnswer }) {
 }
 
 function OtherClass({ onAnswer }) {
-  const [text, setText] = useState("");
-  const send = (event) => {
-    event.preventDefault();
-    const name = text.trim();
-    if (!name) return;
-    const known = classes.value.find((one) => String(one) === name);
-    setText("");
-    event.target.querySelector("input").blur();
-    if (known === undefined) addClass(name).catch(fail);
-    onAnswer(known ?? name);
-  };
-  const leave = (event) => event.key === "Escape" && event.target.blur();
+  const { text, send, field } = useClassField(onAnswer);
   return html`<form class="other-class" onSubmit=${send}>
     <label class="visually-hidden" for="other-class">${t("label.other_class")}</label>
-    <input id="other-class" type="text" maxlength="200" list="class-names" autocomplete="off" placeholder=${t(classes.value.length ? "label.other_class" : "label.first_class")} value=${text}
-      onInput=${(event) => setText(event.target.value)} onKeyDown=${leave} />
+    <input ...${field} id="other-class" list="class-names" placeholder=${t(classes.value.length ? "label.other_class" : "label.first_class")} />
     <datalist id="class-names">${classes.value.map((one) => html`<option key=${one} value=${String(one)} />`)}</datalist>
     <button type="submit" disabled=${!text.trim()}>${t("label.add_answer")}</button>
   </form>`;
