@@ -128,6 +128,9 @@ EQUIVALENT = {
     ),
     "_mapping/conformal.py: if smallest_error(n) >= level + EXACT:": ROUNDING,
     "_mapping/conformal.py: suffices = np.flatnonzero(self.error < level + EXACT)": ROUNDING,
+    "rules/_tree.py: if split.gain <= present + MIN_DIFFERENCE / (1 + abs(present)):": (
+        "`MIN_DIFFERENCE` allows for rounding: gains that differ at all differ by more."
+    ),
     "explain/_search.py: for index in np.flatnonzero((start >= NEVER).any(axis=0)).tolist():": (
         "What is found for a class that nobody wants is taken back below."
     ),

@@ -13,6 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 
 import sslart
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
+from sslart._mapping.conformal import measured_guarantees
 from sslart._mapping.model_view import view_of
 from sslart.metrics import guarantees
 
@@ -369,3 +370,11 @@ def test_per_class_the_coverage_holds_for_a_rare_class_too() -> None:
             shares.append(model.predict_set(X[200:], 0.9, apart)[rare, 1].mean())
     assert np.mean(marginal) < 0.85
     assert np.mean(per_class) > 0.9 - 3 * np.std(per_class) / np.sqrt(len(per_class))
+
+
+def test_models_that_keep_no_labels_have_no_guarantees_to_show() -> None:
+    X, y = load_iris(return_X_y=True)
+    assert measured_guarantees(view_of(SSLART(random_state=0).fit(X, y))) is None
+    found = measured_guarantees(view_of(AutoSSLART(random_state=0).fit(X[::5], y[::5])))
+    assert found is not None
+    assert found.n_labels == 30
