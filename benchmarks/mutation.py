@@ -128,6 +128,7 @@ EQUIVALENT = {
     ),
     "_mapping/conformal.py: if smallest_error(n) >= level + EXACT:": ROUNDING,
     "_mapping/conformal.py: suffices = np.flatnonzero(self.error < level + EXACT)": ROUNDING,
+    "_mapping/conformal.py: new = np.diff(places, prepend=- 2) > 0": "The first place is above either number.",
     "rules/_tree.py: if split.gain <= present + MIN_DIFFERENCE / (1 + abs(present)):": (
         "`MIN_DIFFERENCE` allows for rounding: gains that differ at all differ by more."
     ),
