@@ -112,7 +112,8 @@ class ModelSummary:
         The features that are scaled by rank; all others are by their range.
     notes : tuple of ColumnNote
         Columns that are not used, because they are constant, identifiers or free text, and columns that deserve a
-        second look: likely leaks, columns counted twice, numbers that may be identifiers.
+        second look: likely leaks, columns counted twice, numbers that may be identifiers, groups or codes, and text
+        that was read as dates, numbers or missing values.
     present : float or None
         What the samples count together now, where they count less as they age; None: one each.
     """

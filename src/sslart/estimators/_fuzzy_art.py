@@ -8,9 +8,8 @@ from typing import Any, Self
 from sklearn.base import ClusterMixin
 
 from sslart._data.labels import Labels
-from sslart._data.outliers import warn_of_outliers
 from sslart._data.samples import SampleReader, known_columns, read_samples
-from sslart._data.training import read_training
+from sslart._data.training import read_training, warn_of_outliers
 from sslart._utils.arrays import IntArray
 from sslart.estimators._base import StreamSamples
 from sslart.estimators._classifier import ARTClassifier

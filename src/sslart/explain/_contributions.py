@@ -413,14 +413,6 @@ class Evidence:
     probability : float
         What the margin means as a probability: that of the predicted class.
     runner_up_probability : float or None
-    contributions : tuple of Contribution
-        What leads from the base to the margin, the largest first.
-    shown : tuple of Contribution
-        Those to show: few, but together with the base they have the sign of the margin.
-    not_shown : tuple of Contribution
-        The others.
-    rest : float
-        The sum of the others.
     """
 
     predicted: Class

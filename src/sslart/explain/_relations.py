@@ -102,11 +102,9 @@ class _Finder:
         every = self.samples[:, self.numeric]
         place_of = {one.column: place for place, one in enumerate(member.encoder.features) if one.category is None}
         places = [place_of[column] for column in self.numeric]
-        rising = _in_steps(np.concatenate([every, lower[:, places], upper[:, places]]))
-        falling = _in_steps(np.concatenate([every, upper[:, places], lower[:, places]]))
-        columns = list(self.numeric)
         values = np.concatenate([every, lower[:, places], upper[:, places]])
         swapped = np.concatenate([every, upper[:, places], lower[:, places]])
+        rising, falling, columns = _in_steps(values), _in_steps(swapped), list(self.numeric)
         for first, base in enumerate(columns):
             if base not in self.numeric:
                 continue

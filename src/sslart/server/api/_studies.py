@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from sslart._tables.files import read_pieces
 from sslart._utils.intervals import Estimate
-from sslart._utils.parallel import stop_flag, stopped_by
+from sslart._utils.resources import stop_flag, stopped_by
 from sslart.server.api._endpoint import (
     FILE,
     Actor,
@@ -100,7 +100,7 @@ class TrialRequest(Closed):
 class ColumnWarning(BaseModel):
     """Warning about a column."""
 
-    topic: Literal["constant", "empty", "id", "leak", "copy", "text", "missing", "problem"]
+    topic: Literal["constant", "empty", "id", "group", "code", "gap", "leak", "copy", "text", "missing", "problem"]
     text: str
 
 

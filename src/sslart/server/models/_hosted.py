@@ -12,7 +12,7 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from sslart._utils.parallel import StoppedError, stop_flag, stopped_by
+from sslart._utils.resources import StoppedError, stop_flag, stopped_by
 from sslart.persistence import model_bytes
 from sslart.server.models._events import Events
 from sslart.server.models._published import Published

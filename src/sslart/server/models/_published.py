@@ -12,9 +12,10 @@ import numpy as np
 
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
+from sslart._data.texts import MISSING
 from sslart._mapping.model_view import Decisions, ModelView, PredictionBatch, view_of
 from sslart._tables import pandas
-from sslart._tables.cells import MISSING, plain
+from sslart._tables.cells import plain
 from sslart._tables.columns import features_of, learnt_columns, samples_for
 from sslart._utils.notes import collected_notes
 from sslart._utils.text import listed

@@ -14,7 +14,7 @@ from sslart._mapping.summary import summarise
 from sslart._tables.cells import plain
 from sslart._tables.training_table import TrainingTable
 from sslart._utils.notes import collected_notes
-from sslart.estimators._fitted import take_day_first
+from sslart.estimators._fitted import take_forms
 from sslart.persistence import model_from_bytes
 from sslart.server.models._published import Cells, RowReader, as_class, first_samples
 from sslart.server.models._settings import ModelSettings, with_settings
@@ -74,7 +74,7 @@ def fitted_to(table: TrainingTable, settings: ModelSettings) -> Any:
     groups = {} if table.groups is None else {"groups": table.groups}
     learn = model.fit if table.label_counts else model.partial_fit
     learn(table.samples, table.labels, **groups)
-    take_day_first(model, table.day_first)
+    take_forms(model, table.day_first, table.units, table.numbers)
     return model
 
 

@@ -276,10 +276,10 @@ def _script(name: str, published: Published, training: TrainingHistory, steps: l
 def _digest(published: Published) -> str:
     """Return the SHA-256 of the model after its text dates have been replaced by real ones."""
     plan = plan_of(published.model)
-    if not plan.day_first:
+    if not (plan.day_first or plan.texts):
         return published.digest
     model = shallow_copy(published.model)
-    model.__sslart_with_plan__(replace(plan, day_first=()))
+    model.__sslart_with_plan__(replace(plan, day_first=(), texts=()))
     return digest_of(model_bytes(model))
 
 

@@ -12,11 +12,12 @@ import numpy as np
 
 from sslart._art.backend import row_keys
 from sslart._data.samples import Table
+from sslart._data.texts import MISSING
 from sslart._mapping.conformal import guarantees_of
 from sslart._mapping.loo_predictions import VARIANCE_FACTOR, LooPredictions
 from sslart._mapping.model_view import ModelView
 from sslart._mapping.summary import HELD_OUT, ModelSummary, summarise
-from sslart._tables.cells import MISSING, plain
+from sslart._tables.cells import plain
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.intervals import Estimate, wilson
 from sslart._utils.notes import collected_notes
