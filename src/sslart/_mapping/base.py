@@ -49,6 +49,11 @@ class Mapping:
         """With evidence, the most labelled samples that are kept; 0 for others."""
         return 0
 
+    @property
+    def weighs_classes(self) -> bool:
+        """With evidence, whether labels count by weights of their classes."""
+        return False
+
     def keeping(self, max_labels: int) -> Self:
         """Return the mapping with another limit on the labelled samples that are kept."""
         return self

@@ -351,6 +351,7 @@ def _summary(fitted: Fitted, out: str) -> dict[str, Any]:
         "not_measured": quality.why_not or None,
         "few_labels": {str(one.label): one.n_groups for one in quality.few_labels},
         "never_predicted": [str(one.label) for one in quality.never_predicted],
+        "remedy": quality.remedy and asdict(quality.remedy),
         "left_out_together": None if quality.together is None else vars(quality.together),
         "beware": quality.warnings(),
         "guarantees": promised and [{**asdict(one), "sentence": one.sentence("rows")} for one in promised.levels],

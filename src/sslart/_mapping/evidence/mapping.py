@@ -86,6 +86,11 @@ class EvidenceMapping(CachesValues, Mapping):
         """The most labelled samples that are kept."""
         return self.settings.max_labels
 
+    @property
+    def weighs_classes(self) -> bool:
+        """True if labels count by weights of their classes."""
+        return self.settings.class_weight is not None
+
     def keeping(self, max_labels: int) -> Self:
         """Return the mapping with another limit on the labelled samples that are kept."""
         return replace(self, settings=self.settings._replace(max_labels=max_labels))
