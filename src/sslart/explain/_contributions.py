@@ -133,8 +133,8 @@ def average_amounts(member: MemberView, n_columns: int) -> FloatArray:
 def _n_reference(member: MemberView) -> int:
     """Return how many background samples make the average: fewer where boxes and columns are very many.
 
-    With thousands of columns, a first explanation would else take a minute. That the average then varies from draw to
-    draw adds little to the contributions of a sample, which vary as much as those of one.
+    With thousands of columns, a first explanation would else take a minute. The average of n samples differs from that
+    of all by 1/n of the variance that the contributions of a sample have anyway.
     """
     terms = [term for term in _readout_of(member).terms if isinstance(term, BoxTerm)]
     n_features = len(member.encoder.features)

@@ -148,7 +148,9 @@ class Search:
             more = self._together(open_, alone.of(np.searchsorted(rows, open_)))
             found.append(more)
             open_ = np.setdiff1d(open_, more.rows[(more.candidates != STAY).sum(axis=1) <= FEW])
-        if _is_wide(self.view):  # a way into a box changes hundreds of columns, which takes minutes, and nobody reads it
+        if _is_wide(
+            self.view
+        ):  # a way into a box changes hundreds of columns, which takes minutes, and nobody reads it
             return Found.joined(found, self.n_columns)
         found.append(self._into_boxes(open_))
         return Found.joined(found, self.n_columns)
