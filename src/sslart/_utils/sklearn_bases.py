@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     Request = bool | str | None
 
     class BaseEstimator:
-        """What `sklearn.base.BaseEstimator` offers."""
+        """Methods of `sklearn.base.BaseEstimator`."""
 
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...
         def set_params(self, **params: Any) -> Self: ...
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
         def _repr_mimebundle_(self, **options: Any) -> dict[str, str]: ...
 
     class ClassifierMixin:
-        """What `sklearn.base.ClassifierMixin` offers."""
+        """Methods of `sklearn.base.ClassifierMixin`."""
 
         def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
 
     class ClusterMixin:
-        """What `sklearn.base.ClusterMixin` offers."""
+        """Methods of `sklearn.base.ClusterMixin`."""
 
         def fit_predict(self, X: Any, y: Any = None, **options: Any) -> IntArray: ...
 
