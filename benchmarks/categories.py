@@ -124,7 +124,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=3)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    numbers = (16, 32, 64, 128) if arguments.tuning else (encoder.MAX_CATEGORIES,)
+    numbers = (16, 32, 64, 128, 256) if arguments.tuning else (encoder.MAX_CATEGORIES,)
     print("Accuracy in percent, and log loss; of sslart by the number of categories coded.\n")
     print("| table, labels | " + " | ".join(f"sslart, {n}" for n in numbers) + " | CatBoost |")
     print("|---" * (len(numbers) + 2) + "|")

@@ -99,8 +99,8 @@ def test_nothing_of_sslart_is_trusted_unasked() -> None:
         skops.io.loads(data)
     assert skops.io.get_untrusted_types(data=data) == [
         "builtins.frozenset",
+        "sslart._art.boxes.LearningParams",
         "sslart._art.boxes.NetworkBoxes",
-        "sslart._art.learning.LearningParams",
         "sslart._art.network.Network",
         "sslart._art.novelty.FitRecords",
         "sslart._art.novelty.NoveltyCalibration",

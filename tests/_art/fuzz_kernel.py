@@ -18,7 +18,7 @@ import numpy as np
 import sslart._kernel as kernel
 import sslart._reference as reference
 from sslart._art.backend import use_backend
-from sslart._art.learning import LearningParams
+from sslart._art.boxes import LearningParams
 from sslart._art.network import Network
 from sslart._data.encoder import Encoder
 from sslart._data.samples import Table

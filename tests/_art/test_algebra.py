@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 import sslart._reference as reference
 from conftest import kernel
-from sslart._art.algebra import Cholesky, gram_matrix, multiply
-from sslart._art.backend import use_backend
+from sslart._art.backend import Cholesky, gram_matrix, multiply, use_backend
 
 
 def positive_definite(n: int, seed: int = 0, n_matrices: int = 1) -> np.ndarray:

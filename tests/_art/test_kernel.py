@@ -21,7 +21,7 @@ import sslart._reference
 from conftest import lattices, needs_kernel
 from sslart import SSLART, WESSLART
 from sslart._art.backend import use_backend
-from sslart._art.learning import LearningParams
+from sslart._art.boxes import LearningParams
 from sslart._art.network import Network
 from sslart._data.encoder import Encoder
 from sslart._data.ranks import GRID

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sslart._reference as reference
 from conftest import lattices
 from sslart._art.backend import backend, use_backend
-from sslart._art.learning import LearningParams
+from sslart._art.boxes import LearningParams
 from sslart._art.network import Network
 from sslart._data.encoder import Encoder
 from sslart._data.samples import Table

@@ -9,7 +9,7 @@ import pytest
 
 import sslart._reference as reference
 from conftest import kernel
-from sslart._utils.parallel import stop_flag
+from sslart._utils.resources import stop_flag
 
 N_FEATURES, N_CLASSES, N_BOXES = 5, 3, 37
 N_FUNCTIONS = N_CLASSES + N_BOXES + 1 + N_FEATURES

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import date, datetime, time, timedelta, timezone
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import pandas as pd
 import polars as pl
 import pytest
@@ -124,9 +127,90 @@ def test_another_kind_of_column_than_learnt_is_refused(model: Any) -> None:
         model.predict(X.assign(size=DAYS))
 
 
-def test_dates_have_no_form_in_onnx_and_sql(model: AutoSSLART) -> None:
+def moments_of(kind: str) -> pd.DataFrame:
+    """Return moments whose hours, weekdays, months or years decide, from before 1970 to leap years after it."""
+    random = np.random.RandomState(3)
+    seconds = random.randint(-40 * 365 * 86400, 60 * 365 * 86400, 400)
+    if kind == "trend":
+        seconds = random.randint(10**9, 10**9 + 10**7, 400)
+    when = pd.to_datetime(seconds, unit="s")
+    return pd.DataFrame({"when": when, "x": random.rand(400)})
+
+
+CLASSES: dict[str, Any] = {
+    "hour": lambda when: (when.dt.hour >= 12) & (when.dt.hour < 18),
+    "weekday": lambda when: when.dt.day_of_week >= 5,
+    "month": lambda when: when.dt.month.isin([1, 2, 12]),
+    "trend": lambda when: when < pd.Timestamp("2001-10-20 07:30"),
+}
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_rules_with_dates_are_the_same_in_sql_and_python(kind: str) -> None:
+    X = moments_of(kind)
+    model = AutoSSLART(random_state=0).fit(X, np.where(CLASSES[kind](X["when"]), "in", "out"))
+    X.loc[3, "when"] = pd.NaT
+    rules = model.rules(X)
+    assert "when" in rules.to_text()
+    expected = rules.predict(X).tolist()
+    scope: dict[str, Any] = {}
+    exec(rules.to_python(), scope)
+    texts = X.astype({"when": str}).replace({"NaT": None})
+    for frame in (X, texts):
+        assert [scope["predict"](row) for row in frame.to_dict("records")] == expected
+    with closing(sqlite3.connect(":memory:")) as database:
+        X.to_sql("t", database, index=False)
+        assert [one for (one,) in database.execute(f"SELECT {rules.to_sql()} FROM t")] == expected
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("mapping", ["one-to-many", "evidence"])
+def test_onnx_takes_dates_as_days_since_1970(kind: str, mapping: str) -> None:
+    X = moments_of(kind)
+    model = SSLART(0.7, mapping=mapping, random_state=0).fit(X, np.where(CLASSES[kind](X["when"]), "in", "out"))
+    X.loc[3, "when"] = pd.NaT
+    session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    assert [one.name for one in session.get_inputs()] == ["when", "x"]
+    days = (X["when"] - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
+    feeds = {"when": days.to_numpy()[:, None], "x": X[["x"]].to_numpy()}
+    label, probabilities, _ = session.run(None, feeds)
+    assert label.tolist() == model.predict(X).tolist()
+    np.testing.assert_allclose(probabilities, model.predict_proba(X), atol=1e-5)
+
+
+def test_dates_that_stand_for_months_have_no_weekday_in_onnx() -> None:
+    X = pd.DataFrame({"when": pd.date_range("1990-01-01", periods=120, freq="MS"), "x": np.arange(120) % 7 + 0.5})
+    model = SSLART(0.7, mapping="evidence", random_state=0).fit(X, np.where(X["when"].dt.month < 5, "in", "out"))
+    session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    days = X[["when"]].to_numpy().astype("datetime64[D]").astype(np.float64)
+    assert session.run(None, {"when": days, "x": X[["x"]].to_numpy()})[0].tolist() == model.predict(X).tolist()
+
+
+def test_limits_of_changes_are_dates() -> None:
     X, _ = weekends()
-    with pytest.raises(ValueError, match="'day' holds dates, which ONNX has no type for"):
-        to_onnx(model)
-    with pytest.raises(ValueError, match="follows from dates"):
-        model.rules(X).to_sql()
+    model = SSLART(random_state=0).fit(X, np.where(DAYS.day_of_year < 46, "early", "late"))
+    days = (18690.0, 18710.0)
+    expected = str(model.counterfactual(X.iloc[0], ranges={"day": days}))
+    assert "day 2021-03" in expected
+    for limits in (("2021-03-04", "2021-03-24"), (date(2021, 3, 4), datetime(2021, 3, 24))):
+        assert str(model.counterfactual(X.iloc[0], ranges={"day": limits})) == expected
+    with pytest.raises(ValueError, match="is empty: 2021-03-24 is above 2021-03-04"):
+        model.counterfactual(X.iloc[0], ranges={"day": ("2021-03-24", "2021-03-04")})
+    with pytest.raises(ValueError, match="'day' is a date from 2021-01-01 to 2021-04-30"):
+        model.counterfactual(X.iloc[0], ranges={"day": ("soon", None)})
+
+
+@pytest.mark.parametrize(
+    "model", [AutoSSLART(random_state=0), SSLART(0.9, random_state=0), WESSLART(2, random_state=0)]
+)
+def test_a_date_after_the_last_one_makes_no_sample_novel(model: Any) -> None:
+    random, days = np.random.RandomState(0), pd.date_range("2020-01-01", periods=730)
+    X = pd.DataFrame({"when": days, "a": random.normal(size=730), "b": random.normal(size=730)})
+    model.fit(X[:700], np.where(X["a"] > 0, "p", "q")[:700])
+    later = X.assign(when=days + pd.Timedelta(days=3000))
+    assert model.is_novel(later).mean() < 0.1
+    assert model.is_novel(later.assign(a=50.0)).all()
+    assert model.is_novel(X.assign(when=days - pd.Timedelta(days=3000))).all()  # before the first: not like the data
+    assert not model.is_novel(later.assign(a=np.nan, b=np.nan)).any()
+    view = model.__sslart_view__()
+    np.testing.assert_array_equal(view.decide(view.read(later)).is_novel, model.is_novel(later))

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
 from sslart import SSLART
-from sslart._data.leakage import copies, suspects
 from sslart._data.samples import Table
+from sslart._data.training import copies, suspects
 
 
 def plain_share(values: list[Any], codes: list[int], *, is_number: bool) -> float:

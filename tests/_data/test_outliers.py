@@ -18,7 +18,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_blobs
 
 from sslart import SSLART, FuzzyART, FuzzyARTMAP
-from sslart._data.outliers import find_outliers
+from sslart._data.training import find_outliers
 from sslart.cli import main
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sslart._tables.cells import NotADateError, distinct, moments, names, texts
+from sslart._data.texts import NotADateError, moments
+from sslart._tables.cells import distinct, names, texts
 
 
 @pytest.mark.parametrize(

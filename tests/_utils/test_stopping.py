@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sslart import AutoSSLART
-from sslart._utils.parallel import StoppedError, stop_flag, stopped_by
+from sslart._utils.resources import StoppedError, stop_flag, stopped_by
 from sslart.persistence import model_bytes
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 
 import sslart
-from sslart._tables.cells import day_comes_first, moments
+from sslart._data.texts import day_comes_first, moments
 from sslart.cli import main
 
 DAYS = pd.date_range("2021-03-01", periods=120, freq="D")
@@ -74,3 +75,25 @@ def test_where_the_month_comes_is_shown_by_the_cells() -> None:
     assert day_comes_first(["1/2/2021"]) is None
     read = moments(["1/2/2021 6:30 pm", None, "18:30"], day_first=True)
     assert read.astype("datetime64[s]").astype(str).tolist() == ["2021-02-01T18:30:00", "NaT", "1970-01-01T18:30:00"]
+
+
+def test_limits_of_changes_are_dates(tmp_path: Path, capsys: Any) -> None:
+    table, model = week(tmp_path, "%Y-%m-%d"), str(tmp_path / "model.sslart")
+    assert main(["fit", str(table), "--label", "kind", "--out", model, "--quiet"]) == 0
+    arguments = ["what-if", model, str(table), "--row", "1", "--json"]
+    capsys.readouterr()
+    assert main([*arguments, "--range", "day=2021-03-10:2021-04-20"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert main([*arguments, "--range", "day=2021-03-10 00:00:2021-04-20"]) == 0
+    assert json.loads(capsys.readouterr().out) == first
+    assert main([*arguments, "--range", "day=soon"]) == 1
+    assert "has no two dates with a colon between" in capsys.readouterr().err
+
+
+def test_text_dates_of_a_frame_are_those_of_the_command_line(tmp_path: Path) -> None:
+    table, model = week(tmp_path, "%d.%m.%Y"), tmp_path / "model.sslart"
+    assert main(["fit", str(table), "--label", "kind", "--out", str(model), "--quiet"]) == 0
+    frame = pd.read_csv(table)
+    labels = frame.pop("kind")
+    here = sslart.AutoSSLART(random_state=0).fit(frame, [None if one != one else one for one in labels])
+    assert (here.predict_proba(frame) == sslart.load(model).predict_proba(frame)).all()

@@ -157,14 +157,16 @@ def test_of_a_long_file_a_random_sample_is_learnt(
 
 REFUSED = {
     "day,kind\n2024-01-02,a\n2024-01-03,b\n2024-01-05,b\n2024-01-09,b\nlater,b\n": ["'day'", "holds dates", "'later'"],
-    "size,kind\n10%,a\n20%,b\n": ["with a mark", "'10%'"],
-    "size,kind\n1 000,a\n$20,b\n": ["with a mark"],
+    "size,kind\n10%,a\n$20,b\n": ["with a mark", "'10%'"],
     "size,kind\n1.5,\n2.5,\n": ["'kind'", "blank throughout"],
     'size,kind\n"1,5",a\n"2,5",b\n': ["numbers with a comma"],
-    "size,kind\n" + "".join(f"{row}.5 cm,{'ab'[row % 2]}\n" for row in range(20)): ["with a unit", "'0.5 cm'"],
+    "size,kind\n" + "".join(f"{row} years old,{'ab'[row % 2]}\n" for row in range(20)): [
+        "with a unit",
+        "'0 years old'",
+    ],
     "size,kind\n1,a\n2,b\n3,a\n4,b\n5,a\n6x,b\n": ["'6x'", "--category 'size'"],
     "size,kind\n1,0.5\n2,0.7\n": ["measurements"],
-    "size,kind\n1,a\n?,b\n": ["no value at all", "row 2"],
+    "size,kind\n?,a\n?,b\n": ["no value at all", "row 1"],
     "size,kind\n1,a,7\n2,b,8\n": ["not an even table"],
     "size,kind\n1,a\n2,b,8\n": ["not an even table"],
     "size,kind\n": ["no rows"],
@@ -181,6 +183,67 @@ def test_what_cannot_be_learnt_is_refused_with_the_cure(content: str, tmp_path: 
     data.write_text(content)
     check_refused(["fit", str(data), "--label", "kind", "--out", str(out)], REFUSED[content], capsys)
     assert not out.exists()
+
+
+READ = {
+    "10%,a\n20%,b\n": [10.0, 20.0],
+    "1 000,a\n$20,b\n": [1000.0, 20.0],
+    '"1,234",a\n99,b\n': [1234.0, 99.0],
+    "".join(f"{row}.5 cm,{'ab'[row % 2]}\n" for row in range(20)): [row + 0.5 for row in range(20)],
+    "".join(f"{row}.5,{'ab'[row % 2]}\n" for row in range(20)) + "-,a\nunknown,b\n": [row + 0.5 for row in range(20)],
+}
+
+
+@pytest.mark.parametrize("content", READ, ids=repr)
+def test_numbers_with_marks_and_units_are_read_with_a_note(content: str, tmp_path: Path, capsys: Captured) -> None:
+    plain, data, out = tmp_path / "plain.csv", tmp_path / "data.csv", tmp_path / "model.sslart"
+    x = [str(row % 7) for row in range(len(content.splitlines()))]
+    rows = [f"{line},{other}" for line, other in zip(content.splitlines(), x, strict=True)]
+    data.write_text("\n".join(["size,kind,x", *rows]) + "\n")
+    assert main(["fit", str(data), "--label", "kind", "--out", str(out), "--quiet"]) == 0
+    assert "column 'size' ha" in (said := capsys.readouterr().err) or "column 'size' holds numbers" in said
+    values = [*map(str, READ[content]), *[""] * (len(rows) - len(READ[content]))]
+    kinds = [line.rpartition(",")[2] for line in content.splitlines()]
+    plain.write_text("\n".join(["size,kind,x", *map(",".join, zip(values, kinds, x, strict=True))]) + "\n")
+    shown = []
+    for source in (plain, data):
+        assert main(["predict", str(out), str(source), "--json"]) == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1]
+
+
+def test_a_row_of_marks_among_others_is_left_out_with_a_note(tmp_path: Path, capsys: Captured) -> None:
+    data, out = tmp_path / "data.csv", str(tmp_path / "model.sslart")
+    data.write_text("size,x,kind\n1,1,a\n?,n/a,b\n2,1,b\n")
+    assert main(["fit", str(data), "--label", "kind", "--out", out, "--quiet"]) == 0
+    assert "1 row(s) of" in capsys.readouterr().err
+    assert main(["predict", out, str(data), "--json"]) == 0
+    assert [one["abstained"] for one in json.loads(capsys.readouterr().out)] == [False, True, False]
+
+
+def test_numbers_that_look_like_codes_or_ids_are_what_the_user_names_them(tmp_path: Path, capsys: Captured) -> None:
+    data, out = tmp_path / "data.csv", str(tmp_path / "model.sslart")
+    rows = [f"{place % 40},0{place % 9}123,{'ab'[place % 2]},{place % 7} lb" for place in range(200)]
+    data.write_text("\n".join(["patient,zip,kind,dose", *rows]) + "\n")
+    arguments = ["fit", str(data), "--label", "kind", "--out", out]
+    assert main(arguments) == 0
+    shown = capsys.readouterr()
+    assert "likely groups" in shown.out
+    assert "possible codes" in shown.out
+    assert "column 'zip' has leading zeros, such as 00123" in shown.err
+    assert main([*arguments, "--number", "patient,zip", "--number", "dose"]) == 0
+    shown = capsys.readouterr()
+    assert "likely groups" not in shown.out
+    assert "possible codes" not in shown.out
+    kinds = dict(line.split()[:2] for line in shown.out.splitlines()[1:5])
+    assert kinds == {"patient": "number", "zip": "number", "dose": "number", "kind": "label"}
+    assert main(["predict", out, str(data), "--quiet"]) == 0
+    assert main([*arguments, "--group", "patient", "--category", "zip"]) == 0
+    shown = capsys.readouterr()
+    assert "likely groups" not in shown.out
+    assert "possible codes" not in shown.out
+    assert main([*arguments, "--number", "zip", "--category", "zip"]) == 1
+    assert "cannot be a number and a category" in capsys.readouterr().err
 
 
 def test_bytes_that_are_no_table_are_refused(tmp_path: Path, capsys: Captured) -> None:

@@ -44,8 +44,8 @@ def test_the_effect_of_balanced_costs_is_that_which_they_have() -> None:
     assert remedy.accuracy_before == pytest.approx(before.accuracy.value)
     assert remedy.accuracy == pytest.approx(after.accuracy.value)
     assert str(before.warnings()["never predicted"]) == (
-        f'ill: no left-out label is predicted so; decision_costs="balanced" (--cost balanced) would find {found} of the 5 '
-        f"left-out labels of it instead of 0, and accuracy would go from {100 * before.accuracy.value:.1f} % to "
+        f'ill: no left-out label is predicted so; decision_costs="balanced" (--cost balanced) would find {found} of '
+        f"the 5 left-out labels of it instead of 0, and accuracy would go from {100 * before.accuracy.value:.1f} % to "
         f"{100 * after.accuracy.value:.1f} %"
     )
     assert after.remedy is None

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_classification
 
 from conftest import name_of
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
+from sslart._mapping.model_view import view_of
+from sslart.explain._options import STAY, ChangeSpace, options_of
+from sslart.explain._search import Search
 
 MODELS = [
     AutoSSLART(random_state=0),
@@ -164,3 +168,58 @@ def test_few_features_change_on_real_tables(load: Any) -> None:
     held = [one for x in X[::10] for one in model.counterfactual(x, fixed=[0, 1])]
     assert held
     assert not any(change.feature in ("x0", "x1") for one in held for change in one.changes)
+
+
+def test_points_in_boxes_become_the_nearest_values_that_are_offered() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = SSLART(0.9, random_state=0).fit(X, few(y))
+    view, rows = view_of(model), np.arange(0, 150, 3)
+    options, table = options_of(view), view.read(X)
+    search = Search(ChangeSpace(view, options, table), np.ones((150, 3), dtype=bool))
+    points = np.random.RandomState(0).rand(len(rows), 4)
+    found = search._at_points(0, rows, points, points, points)
+    wanted = view.members[0].encoder.decode(points)
+    for place, row in enumerate(rows):
+        for column in range(4):
+            apart = np.abs(options.values[column] - wanted[place, column])
+            stays = np.abs(X[row, column] - wanted[place, column]) <= apart.min() + 1e-9
+            assert found[place, column] == STAY if stays else apart[found[place, column]] == pytest.approx(apart.min())
+    assert (found == STAY).mean() < 0.5
+    # a side that no sample has reached leaves the value as it is
+    assert (search._at_points(0, rows, points, np.ones((len(rows), 4)), np.zeros((len(rows), 4))) == STAY).all()
+
+
+def test_one_feature_is_found_wherever_it_is_enough() -> None:
+    X, y = load_digits(return_X_y=True)
+    model = AutoSSLART(random_state=0).fit(X[:350], few(y[:350]))
+    n_enough = 0
+    for x in X[400:412]:
+        single = np.repeat(x[None], 64 * 17, axis=0)
+        single[np.arange(len(single)), np.repeat(np.arange(64), 17)] = np.tile(np.arange(17), 64)
+        single = single[((single >= X[:350].min(axis=0)) & (single <= X[:350].max(axis=0))).all(axis=1)]
+        enough = (model.predict(single) != model.predict(x[None])).any()
+        n_enough += enough
+        assert not enough or len(model.counterfactual(x, n=1)[0].changes) == 1
+    assert n_enough > 2
+
+
+def test_two_free_features_come_before_one_that_others_follow() -> None:
+    X, y = make_classification(600, 12, n_informative=4, flip_y=0.2, random_state=0)  # 6 columns of rank 4, and noise
+    model = AutoSSLART(random_state=0).fit(X[:350], few(y[:350]))
+    numbers = []
+    for x in X[350:370]:
+        first = model.counterfactual(x, n=1)[0].changes
+        numbers.append(len(first))
+        assert len(first) <= 2 or not _is_pair_enough(model, x, X[:350])
+    assert 2 in numbers
+
+
+def _is_pair_enough(model: Any, x: np.ndarray, X: np.ndarray) -> bool:
+    """Return True if two columns of noise lead to another prediction at one of eight levels each."""
+    noise = [column for column in range(12) if column not in (2, 3, 4, 6, 10, 11)]
+    levels = np.quantile(X, np.linspace(0, 1, 8), axis=0)
+    pairs = np.repeat(x[None], 15 * 64, axis=0)
+    for place, (one, other) in enumerate(combinations(noise, 2)):
+        pairs[64 * place : 64 * place + 64, one] = np.repeat(levels[:, one], 8)
+        pairs[64 * place : 64 * place + 64, other] = np.tile(levels[:, other], 8)
+    return bool((model.predict(pairs) != model.predict(x[None])).any())

@@ -377,3 +377,13 @@ def test_constant_columns_and_free_text_are_summed_up_too(tmp_path):
     model = AutoSSLART(random_state=0).fit(frame, y)
     page = sslart.report(model, frame, y, tmp_path / "page.html").read_text(encoding="utf-8")
     assert "same" in page
+
+
+def test_dates_are_dates_throughout_the_page(tmp_path):
+    days = pd.date_range("2020-01-01", periods=80)
+    X = pd.DataFrame({"when": days, "size": np.random.RandomState(0).rand(80)})
+    model = SSLART(random_state=0).fit(X, few(np.where(days < "2020-02-10", "early", "late").astype(object), 3))
+    page = sslart.report(model, X, np.where(days < "2020-02-10", "early", "late"), tmp_path / "days.html").read_text()
+    assert "2020-01-01 – 2020-02-09 12:00 – 2020-03-20" in page
+    assert "2020-01-01 to 2020-03-20" in page
+    assert "18262" not in re.sub(r"<(script|style|svg).*?</\1>", "", page, flags=re.DOTALL)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sslart._art.backend import row_keys
-from sslart._art.learning import Fits, LearningParams
+from sslart._art.boxes import Fits, LearningParams
 from sslart._art.network import Network
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray

@@ -9,14 +9,26 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from sslart._art.backend import backend, encode, row_factors
-from sslart._art.boxes import BoxDraft, NetworkBoxes, runs
-from sslart._art.learning import NO_FITS, Fading, Fits, LearningParams, LearnResult, as_flags, both, pieces, renamed
+from sslart._art.boxes import (
+    NO_FITS,
+    BoxDraft,
+    Fading,
+    Fits,
+    LearningParams,
+    LearnResult,
+    NetworkBoxes,
+    as_flags,
+    both,
+    pieces,
+    renamed,
+    runs,
+)
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.cache import Cache
-from sslart._utils.parallel import n_threads, stop_flag
+from sslart._utils.resources import n_threads, stop_flag
 from sslart._utils.validation import require
 
 Made = TypeVar("Made")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._art.learning import DROPPED, NO_BOX, NO_FITS, Fits, LearningParams, renamed
+from sslart._art.boxes import DROPPED, NO_BOX, NO_FITS, Fits, LearningParams, renamed
 from sslart._art.network import Network, RowLearnt
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray
 from sslart._utils.cache import Deferred, changed

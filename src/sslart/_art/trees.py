@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sslart._art.backend import backend
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray, mixed
-from sslart._utils.parallel import stop_flag
+from sslart._utils.resources import stop_flag
 from sslart._utils.validation import require, saved_array, saved_whole
 
 LEAF = -1  # in the place of a feature

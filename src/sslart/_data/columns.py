@@ -22,19 +22,38 @@ ATTRIBUTE = "_column_plan"  # of an estimator
 
 CONSTANT, LEFT_OUT, LEAK = "constant columns", "columns left out", "likely leaks"
 TWICE, IDENTIFIER = "columns counted twice", "possible identifiers"
+AS_DATES, AS_NUMBERS, AS_MISSING = "texts read as dates", "texts read as numbers", "texts taken for missing"
+CODES, GROUPS, MISSING_CODES = "possible codes", "likely groups", "possible codes for missing values"
+UNKNOWN, BLANK = "categories for unknown values", "mostly blank columns"
 MEANINGS = {  # by topic, in the order in which they are shown
     CONSTANT: ": one value throughout, not used",
     LEFT_OUT: "",
+    AS_DATES: "",
+    AS_NUMBERS: "",
+    AS_MISSING: "",
     LEAK: ": check that they are known before the class is; if not, leave them out",
     TWICE: ": leave one of each pair out",
     IDENTIFIER: ": leave them out if they only number the samples",
+    GROUPS: ": if rows of one value belong together, give --group COLUMN, or fit(X, y, groups=...) without it in X",
+    CODES: ": if their order means nothing, give --category COLUMN, or the dtype 'category'; else --number COLUMN",
+    MISSING_CODES: ": leave these cells blank (NaN) if they stand for missing values",
+    UNKNOWN: ": leave these cells blank if they stand for missing values",
+    BLANK: ": leave them out if they are of no use (--ignore COLUMN, or X.drop(columns=...))",
 }
 TOPICS = tuple(MEANINGS)
 SHOWN_COLUMNS = 10
 
+MARKED = "?"  # which is no unit
 FREE_TEXT, NAMES_SAMPLES = "free text", "identifier"
 MIN_SAMPLES = 20  # of fewer, values that all differ mean nothing
 MANY = 50  # categories of which most come once name samples
+YEARS = (1500, 2100)  # consecutive numbers between are years
+# in the name of a column whose numbers follow each other because time does
+TIME_WORDS = frozenset(
+    {"time", "t", "year", "years", "yr", "month", "months", "week", "weeks", "day", "days", "date", "hour", "hours"}
+    | {"hr", "minute", "minutes", "min", "second", "seconds", "sec", "age", "period", "quarter", "trial", "visit"}
+    | {"wave", "round", "order", "seq", "sequence", "step", "cycle", "epoch", "rank"}
+)
 LONG, WORDS = 40, 5  # characters and words on average
 NAMED_AS_IDS = re.compile(r"(.*[\s_.-])?(id|ids|index|idx|key|nr|no|number|row|rowid|rownames?|unnamed.*|uuid|guid)")
 
@@ -95,6 +114,11 @@ def is_untyped(column: Any) -> bool:
     return dtype_name(column).startswith(("object", "null"))
 
 
+def is_text(column: Any) -> bool:
+    """Return True if a column has the type of text, or no type, in which text may be."""
+    return dtype_name(column).startswith(("object", "str", "utf8", "large_string"))
+
+
 @dataclass(frozen=True)
 class ColumnNote:
     """One thing to know about a column.
@@ -102,7 +126,7 @@ class ColumnNote:
     Attributes
     ----------
     topic : str
-        "constant columns", "columns left out", "likely leaks", "columns counted twice" or "possible identifiers".
+        One of `TOPICS`, such as "constant columns", "columns left out", "likely leaks" or "likely groups".
     column : str
         Name of the column.
     detail : str
@@ -142,7 +166,8 @@ def kind_of_text(values: Sequence[Any]) -> str | None:
 def numbers_samples(values: FloatArray, name: str | None) -> bool:
     """Return True if a numeric column seems to enumerate the samples: whole numbers that all differ.
 
-    They are consecutive, or the name is that of an identifier.
+    They are consecutive, in order or from 0 or 1 in any order, or the name is that of an identifier. Years, and numbers
+    with the name of a time or a rank, are none.
     """
     known = values[~np.isnan(values)]
     some = known[:100]
@@ -151,8 +176,14 @@ def numbers_samples(values: FloatArray, name: str | None) -> bool:
     steps = np.diff(np.sort(known))
     if (known != np.floor(known)).any() or (steps == 0).any():
         return False
-    in_order = bool((steps == 1).all()) and bool((np.diff(known) == 1).all() or (np.diff(known) == -1).all())
-    return in_order or (name is not None and is_named_as_id(name))
+    if name is not None and is_named_as_id(name):
+        return True
+    lowest, highest = known.min(), known.max()
+    if (YEARS[0] <= lowest and highest <= YEARS[1]) or not (steps == 1).all():
+        return False
+    in_order = bool((np.diff(known) == 1).all() or (np.diff(known) == -1).all())
+    is_time = name is not None and not TIME_WORDS.isdisjoint(spaced_name(name).split())
+    return not is_time and (in_order or lowest in (0, 1))
 
 
 def is_named_as_id(name: str) -> bool:
@@ -165,11 +196,20 @@ def is_named_as_id(name: str) -> bool:
     return NAMED_AS_IDS.fullmatch(spaced.strip().lower()) is not None
 
 
+def spaced_name(name: str) -> str:
+    """Return the name of a column as words in lower case.
+
+    >>> spaced_name("schoolId"), spaced_name("Patient.no")
+    ('school id', 'patient no')
+    """
+    return " ".join(re.sub(r"(?<=[a-z])(?=[A-Z])|[\s_.-]+", " ", name).lower().split())
+
+
 def texts_to_leave_out(given: list[tuple[str, Any]], columns: Sequence[NDArray[Any]]) -> dict[int, ColumnNote]:
     """Return notes on the columns of text that no model can learn from, by position; warn of them."""
     found = {}
     for position, ((name, column), values) in enumerate(zip(given, columns, strict=True)):
-        if values.dtype == object and dtype_name(column).startswith(("object", "str", "utf8")):
+        if values.dtype == object and is_text(column):
             kind = kind_of_text(values.tolist())
             if kind is not None:
                 found[position] = ColumnNote(LEFT_OUT, name, kind)
@@ -205,6 +245,9 @@ class ColumnPlan:
         Of the dates, those that came as text with the day before the month, such as 31/12/2021.
     monthly : tuple of int
         Of the dates, those that stand for a whole month or year, being the first day of it: they have no weekday.
+    texts : tuple of (int, str)
+        The columns of text of which some cells are not what they seem: the unit of those that hold numbers, empty
+        where they have none; `MARKED` for those with categories in which marks such as "n/a" stand for missing values.
     """
 
     dates: tuple[int, ...] = ()
@@ -212,6 +255,7 @@ class ColumnPlan:
     notes: tuple[ColumnNote, ...] = ()
     day_first: tuple[int, ...] = ()
     monthly: tuple[int, ...] = ()
+    texts: tuple[tuple[int, str], ...] = ()
 
     def n_columns(self, n_given: int) -> int:
         """Return the number of columns of a table with `n_given` given columns, including the parts of dates."""
@@ -241,6 +285,7 @@ class ColumnPlan:
             "notes": [[note.topic, note.column, note.detail] for note in self.notes],
             "day_first": list(self.day_first),
             "monthly": list(self.monthly),
+            **({"texts": [list(one) for one in self.texts]} if self.texts else {}),
         }
 
     @classmethod
@@ -249,21 +294,23 @@ class ColumnPlan:
         dates, left_out, day_first, monthly = (
             tuple(state[name]) for name in ("dates", "left_out", "day_first", "monthly")
         )
-        columns = (*dates, *left_out)
+        texts = tuple((column, how) for column, how in state.get("texts", []))
+        columns = (*dates, *left_out, *(column for column, _ in texts))
         require(
             all(type(column) is int and 0 <= column < n_given for column in columns)
             and len(set(columns)) == len(columns)
             and dates == tuple(sorted(dates))
-            and set(dates).issuperset(day_first + monthly),
+            and set(dates).issuperset(day_first + monthly)
+            and all(type(how) is str for _, how in texts),
             "the columns",
         )
         notes = []
-        for topic, *texts in state["notes"]:
+        for topic, *words in state["notes"]:
             require(
-                topic in TOPICS and len(texts) == 2 and all(type(one) is str for one in texts), "the notes on columns"
+                topic in TOPICS and len(words) == 2 and all(type(one) is str for one in words), "the notes on columns"
             )
-            notes.append(ColumnNote(topic, *texts))
-        return cls(dates, left_out, tuple(notes), day_first, monthly)
+            notes.append(ColumnNote(topic, *words))
+        return cls(dates, left_out, tuple(notes), day_first, monthly, texts)
 
 
 NO_PLAN = ColumnPlan()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sslart._data.columns import PARTS, dtype_name, with_part_names
+from sslart._data.texts import NotADateError, moments
 from sslart._utils.arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -69,6 +71,16 @@ def _moment(value: Any, name: str) -> Any:
             "such as by pandas.to_datetime."
         )
     return np.datetime64(value.replace(tzinfo=None) if isinstance(value, datetime) else value, "us")
+
+
+def day_of(value: Any) -> Any:
+    """Return the days since 1970 of a date, or of a text in a form that is a date; any other value as it is."""
+    if isinstance(value, str):
+        with suppress(NotADateError):
+            value = moments([value.strip()], day_first=False)[0]
+    if isinstance(value, date | time | np.datetime64):
+        return float(days_of(np.array([_moment(value, "")], dtype="datetime64[us]"), "")[0])
+    return value
 
 
 def stand_for_months(days: FloatArray) -> bool:

@@ -21,7 +21,7 @@ from sslart._utils.cache import CachesValues
 from sslart._utils.validation import require, saved_array, saved_whole
 
 UNKNOWN = (np.inf, -np.inf)  # range of a feature without a value
-MAX_CATEGORIES = 64  # coded per column: with 30 to 400 accuracy was the same; see benchmarks/categories.py
+MAX_CATEGORIES = 64  # coded per column: best of 16 to 256 in the mean, see `benchmarks/categories.py --tuning`
 MIN_CATEGORIES = 8  # in a table of many such columns
 MAX_INDICATORS = 640  # of all columns together, as far as `MIN_CATEGORIES` allows: memory is boxes times features
 
@@ -495,7 +495,7 @@ class Encoder(CachesValues):
 
 
 def _max_categories(table: Table) -> int:
-    """Return how many categories of a column are coded: as many as fit into all indicators that there may be."""
+    """Return the number of categories coded per column, so that all indicators together are not too many."""
     sizes = np.array([len(set(values.tolist()) - {None}) for values in table.categories.values()])
     for most in range(MAX_CATEGORIES, MIN_CATEGORIES, -1):
         if np.minimum(sizes, most).sum() <= MAX_INDICATORS:

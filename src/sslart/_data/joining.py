@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,6 +51,13 @@ def joined_plan(plans: Sequence[ColumnPlan], names: Sequence[str]) -> ColumnPlan
         differ = sorted(set().union(*of_plan) - set(of_plan[0]).intersection(*of_plan))
         if differ:
             raise ValueError(f"Column {names[differ[0]]!r} {what}. {cure}.")
+    texts = sorted({one for plan in plans for one in plan.texts})
+    for (column, unit), (other, other_unit) in pairwise(texts):
+        if column == other:
+            raise ValueError(
+                f"Column {names[column]!r} has numbers in {unit or 'no unit'} in one part of the data and in "
+                f"{other_unit or 'no unit'} in another. Convert it to numbers of one unit in all of them."
+            )
     notes = sorted({note for one in plans for note in one.notes}, key=lambda note: (note.column, note.detail))
     first_of = {(note.topic, note.column): note for note in reversed(notes)}
     monthly = set(plans[0].monthly).intersection(*(one.monthly for one in plans))
@@ -59,6 +67,7 @@ def joined_plan(plans: Sequence[ColumnPlan], names: Sequence[str]) -> ColumnPlan
         tuple(sorted(first_of.values(), key=lambda note: (TOPICS.index(note.topic), note.column))),
         tuple(sorted(plans[0].day_first)),
         tuple(sorted(monthly)),
+        tuple(texts),
     )
 
 

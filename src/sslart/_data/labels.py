@@ -33,7 +33,9 @@ NO_TRUTH = (
     "cv=sslart.model_selection.StratifiedLabelledKFold() gives test folds of labelled samples."
 )
 _INFINITE_LABEL = "Input y contains infinity: a label is a class, or NaN where it is not known."
-_WRONG_TYPE = "Unknown label type: {}. Labels are integers, strings or booleans; -1, None or NaN mean unlabelled."
+_WRONG_TYPE = (
+    "Unknown label type: {}. Labels are integers, strings or booleans; -1, None, NaN or blank text mean unlabelled."
+)
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class Labels:
 
 
 def read_labels(y: Any, n_samples: int | None = None, *, classes: ClassTable | None = None) -> Labels:
-    """Return y as `Labels`: -1 among integers, None, NaN and pandas.NA mean unlabelled.
+    """Return y as `Labels`: -1 among integers, None, NaN, pandas.NA and blank text mean unlabelled.
 
     Parameters
     ----------
@@ -118,6 +120,8 @@ def read_labels(y: Any, n_samples: int | None = None, *, classes: ClassTable | N
         array, known = _read_objects(array)
     elif array.dtype.kind == "f":
         array, known = _read_floats(array)
+    elif array.dtype.kind == "U":
+        known = np.array([bool(name.strip()) for name in array.tolist()], dtype=bool)
     elif array.dtype.kind == "u":
         array = _integers(array.tolist())
         return Labels(array, known)
@@ -155,6 +159,8 @@ def _read_objects(values: NDArray[np.object_]) -> tuple[NDArray[Any], BoolArray]
         plain = [
             None if value is gap else value if type(value) in PLAIN_TYPES else plain_value(value) for value in plain
         ]
+    if str in set(map(type, plain)):
+        plain = [None if isinstance(value, str) and not value.strip() else value for value in plain]
     known = np.array([value is not None for value in plain], dtype=bool)
     given = [value for value in plain if value is not None]
     kinds = {_kind(value) for value in given}

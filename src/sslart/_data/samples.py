@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
@@ -24,6 +25,7 @@ from sslart._data.columns import (
     has_columns,
     is_frame,
     is_numeric,
+    is_text,
     is_untyped,
     keep_plan,
     plan_of,
@@ -31,9 +33,10 @@ from sslart._data.columns import (
     values_of,
 )
 from sslart._data.dates import days_of, holds_dates, stand_for_months, with_parts
-from sslart._utils.arrays import FloatArray
-from sslart._utils.memory import memory_text, usable_memory
+from sslart._data.interpretation import NO_TEXTS, as_known_text, interpreted, known_dates
+from sslart._utils.arrays import BoolArray, FloatArray
 from sslart._utils.optional import heavy
+from sslart._utils.resources import memory_text, usable_memory
 from sslart._utils.text import plural, printable_lines
 
 FEW_ROWS, FEW_VALUES = 64, 4096
@@ -107,6 +110,8 @@ def read_samples(
     undecided: Container[int] = (),
     first_decides: bool = False,
     leave_out: bool = False,
+    read_texts: bool = True,
+    blank_rows: bool = False,
 ) -> Table:
     """Return X as a `Table`; record or check its width and feature names on the estimator.
 
@@ -126,6 +131,11 @@ def read_samples(
     leave_out : bool
         Whether columns of text that name samples, and free text, are left out, with a warning. Columns of the pandas
         dtype "category" never are.
+    read_texts : bool
+        With `leave_out`, whether columns of text with dates, or with numbers that have marks or units, are read as
+        such.
+    blank_rows : bool
+        Whether rows without a single value are taken, where others have values.
     """
     plan, names = (NO_PLAN, None) if reset else (plan_of(estimator), _names_of(estimator))
     if not (plan.dates or plan.left_out or (names and categorical)):
@@ -140,11 +150,14 @@ def read_samples(
     given = columns_of(X) if is_frame(X) else []
     if any(not is_numeric(column) for _, column in given):
         columns: list[NDArray[Any]] = []
-        dates = []
+        dates, texts = [], dict(plan.texts)
         for position, (name, column) in enumerate(given):
             before = None if categorical is None or position in undecided else position in categorical
             if position in plan.left_out:
                 columns.append(_all_missing(len(column)))
+            elif (moments := _known_text_dates(name, column, position, plan)) is not None:
+                dates.append(position)
+                columns.append(moments)
             elif holds_dates(column):
                 if not reset and position not in plan.dates:
                     raise ValueError(
@@ -155,18 +168,34 @@ def read_samples(
                 columns.append(days_of(column, name))
             else:
                 columns.append(_read_column(name, column, before, first_decides or position in undecided))
+                if position in texts:
+                    columns[-1] = as_known_text(name, columns[-1], texts[position])
                 if position in plan.dates:
                     _check_is_missing(name, columns[-1])
+        found = interpreted(given, columns) if leave_out and read_texts else NO_TEXTS
+        for position, values in found.columns.items():
+            columns[position] = values
+        dates = sorted([*dates, *found.dates])
         untyped = frozenset(
             position for position, (_, column) in enumerate(given) if is_untyped(column) and position not in dates
         )
         notes = texts_to_leave_out(given, columns) if leave_out else {}
         for position in notes:
             columns[position] = _all_missing(len(columns[position]))
-        table = _mixed_table(estimator, X, columns, untyped, reset)
+        table = _mixed_table(estimator, X, columns, untyped, reset, blank_rows)
         if reset:
             monthly = tuple(one for one in dates if leave_out and stand_for_months(table.values[:, one]))
-            plan = ColumnPlan(tuple(dates), tuple(notes), tuple(notes.values()), monthly=monthly)
+            plan = ColumnPlan(
+                tuple(dates),
+                tuple(notes),
+                (
+                    *notes.values(),
+                    *(one for one in found.notes if one.column not in {note.column for note in notes.values()}),
+                ),
+                found.day_first,
+                monthly,
+                tuple((column, how) for column, how in found.texts if column not in notes),
+            )
             keep_plan(estimator, plan)
         return with_parts(table, plan.dates, plan.monthly)
     try:
@@ -180,7 +209,8 @@ def read_samples(
     for position in plan.dates:
         _check_is_missing(plan.names(_known_names(estimator))[position], values[:, position])
     empty = {position: _all_missing(len(values)) for position in plan.left_out}
-    return with_parts(_refuse_empty_rows(Table(values, empty, names=_names_of(estimator))), plan.dates, plan.monthly)
+    table = _refuse_empty_rows(Table(values, empty, names=_names_of(estimator)), blank_rows)
+    return with_parts(table, plan.dates, plan.monthly)
 
 
 def plain_array(X: Any) -> FloatArray | None:
@@ -230,6 +260,15 @@ def without_mask(values: Any) -> Any:
     plain = masked.getdata(values).astype(object)
     plain[masked.getmaskarray(values)] = None
     return plain
+
+
+def spread(values: NDArray[Any], known: BoolArray | None, fill: float | bool) -> NDArray[Any]:
+    """Return values of the samples of a mask as values of all samples, with `fill` for the others."""
+    if known is None:
+        return values
+    every = np.full((len(known), *values.shape[1:]), fill, dtype=values.dtype)
+    every[known] = values
+    return every
 
 
 def concatenated(parts: Sequence[Any]) -> Any:
@@ -285,15 +324,34 @@ class SampleReader(BaseEstimator):
         """True if the learnt samples had column names."""
         return hasattr(self, "feature_names_in_")
 
-    def read(self, X: Any) -> Table:
-        """Return samples as a table, or raise an error with a remedy; a table was read before, and stays as it is."""
+    def read_known(self, X: Any) -> tuple[Table, BoolArray | None]:
+        """Return the samples that have a value as a table, and a mask of them; None in its place where all have."""
+        table = self.read(X, blank_rows=True)
+        blank = None if type(X) is Table else rows_without_values(table)
+        if blank is None:
+            return table, None
+        warnings.warn(
+            f"{plural(int(blank.sum()), 'sample')} of X without a single value: nothing can be predicted for such a "
+            "row, so the model abstains.",
+            UserWarning,
+            stacklevel=4,
+        )
+        return table[~blank], ~blank
+
+    def read(self, X: Any, *, blank_rows: bool = False) -> Table:
+        """Return samples as a table, or raise an error with a remedy; a table was read before, and stays as it is.
+
+        Rows without a single value are refused, or with `blank_rows` taken where others have values.
+        """
         if type(X) is Table:
             return X
         if type(X) is np.ndarray and self._takes_arrays:  # the short way, for streams and single rows
             values = plain_array(X)
             if values is not None and values.shape[1] == self.n_features_in_:
                 return Table(values)
-        table = read_samples(self, X, reset=False, categorical=self.categorical, undecided=self.undecided)
+        table = read_samples(
+            self, X, reset=False, categorical=self.categorical, undecided=self.undecided, blank_rows=blank_rows
+        )
         return table if self.as_known is None else self.as_known(table)
 
     def __sklearn_tags__(self) -> Any:
@@ -319,6 +377,16 @@ def _validated(estimator: Any, X: Any, **options: Any) -> Any:
         if message == str(error):
             raise
         raise ValueError(message) from None
+
+
+def _known_text_dates(name: str, column: Any, position: int, plan: ColumnPlan) -> FloatArray | None:
+    """Return the dates in a column of text that is known to hold dates; None where it is another or has a type."""
+    if position not in plan.dates or not is_text(column):
+        return None
+    cells = [None if is_missing(value) else value for value in array_of(column).tolist()]
+    if not all(cell is None or isinstance(cell, str) for cell in cells):
+        return None
+    return known_dates(name, cells, day_first=position in plan.day_first)
 
 
 def _names_of(estimator: Any) -> list[str] | None:
@@ -352,15 +420,21 @@ def _about_infinity(values: FloatArray, names: Sequence[str]) -> str:
     )
 
 
-def _refuse_empty_rows(table: Table) -> Table:
+def rows_without_values(table: Table) -> BoolArray | None:
+    """Return a mask of the samples without a single value; None where there are none."""
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isnan(table.values.sum()):
-            return table
+            return None
     empty = np.isnan(table.values).all(axis=1)
     if empty.any():
         for values in table.categories.values():
             empty &= np.array([value is None for value in values], dtype=bool)
-    if empty.any():
+    return np.asarray(empty) if empty.any() else None
+
+
+def _refuse_empty_rows(table: Table, blank_rows: bool) -> Table:
+    empty = rows_without_values(table)
+    if empty is not None and not (blank_rows and not empty.all()):
         rows = np.flatnonzero(empty)
         raise ValueError(
             f"X has {len(rows)} sample(s) without a single value (the first is row {rows[0]}): nothing can be "
@@ -405,7 +479,9 @@ def _read_column(name: str, column: Any, categorical: bool | None, first_decides
     return np.array(listed, dtype=object)
 
 
-def _mixed_table(estimator: Any, X: Any, columns: list[NDArray[Any]], untyped: frozenset[int], reset: bool) -> Table:
+def _mixed_table(
+    estimator: Any, X: Any, columns: list[NDArray[Any]], untyped: frozenset[int], reset: bool, blank_rows: bool
+) -> Table:
     """Return the table of a frame of which some columns are categorical, after checking its names."""
     if reset or not has_columns(X, _names_of(estimator), estimator.n_features_in_):
         _validated(estimator, X, reset=reset, skip_check_array=True)
@@ -420,7 +496,7 @@ def _mixed_table(estimator: Any, X: Any, columns: list[NDArray[Any]], untyped: f
             values[:, position] = column
     if np.isinf(values).any():
         raise ValueError(_about_infinity(values, [name for name, _ in columns_of(X)]))
-    return _refuse_empty_rows(Table(values, categories, _names_of(estimator), untyped))
+    return _refuse_empty_rows(Table(values, categories, _names_of(estimator), untyped), blank_rows)
 
 
 def _is_number(value: Any) -> bool:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from sslart._data.encoder import Encoder, Feature
-from sslart._data.outliers import find_outliers
 from sslart._data.ranks import AUTO, CATEGORY, GRID, RANGE, RANK, RankScale, RankTable, same_scale
 from sslart._data.samples import Table
+from sslart._data.training import find_outliers
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.validation import check_bounds
 

@@ -1,16 +1,356 @@
-"""Training input of the classifiers: samples and labels of `fit`, with warnings and notes on suspicious columns."""
+"""Training input: samples and labels of `fit`, with what is suspicious: outliers, leaks, copies, identifiers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from sslart._data.columns import keep_plan, plan_of
+import numpy as np
+from numpy.typing import NDArray
+
+from sslart._data.columns import (
+    CODES,
+    GROUPS,
+    IDENTIFIER,
+    LEAK,
+    TWICE,
+    ColumnNote,
+    ColumnPlan,
+    keep_plan,
+    numbers_samples,
+    plan_of,
+)
 from sslart._data.labels import ClassTable, Labels, read_labels, with_groups_and_weights, with_two_classes
-from sslart._data.leakage import suspects
-from sslart._data.outliers import warn_of_outliers
-from sslart._data.samples import SampleReader, Table, read_samples
+from sslart._data.ranks import AUTO, RANK
+from sslart._data.roles import oddities
+from sslart._data.samples import SampleReader, Table, read_samples, rows_without_values
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, column_ranges
+from sslart._utils.text import list_text, plural, printable
+
+FACTOR = 1000.0  # how much wider the range is with the outliers than without them
+MAX_OUTLIERS = 3  # different values
+MAX_SHARE = 0.1  # of the samples that have them
+MIN_OTHERS = 5
+MAX_COMMON = 0.95  # share of the most common of the other values: a column that is nearly constant has no usual range
+FEW, MANY = 128, 2000  # values of a column to look at: of all columns, and of those that seem odd
+N_PARTS = 513  # of a range: two of them are more than one part in `FACTOR`
+ROWS_AT_ONCE = 4096
+
+# what follows for the feature, and what to do if such a value is right
+BY_RANGE = "that boxes can hardly distinguish them", '; if it is right, scale features by rank: scaling="rank"'
+BY_RANK = "the feature is scaled by rank", ""
+
+
+class Outliers(NamedTuple):
+    """Values that take nearly all of the range of a column, and the range of its other values."""
+
+    column: int
+    values: FloatArray
+    lowest: float
+    highest: float
+
+
+def find_outliers(values: FloatArray) -> Iterator[Outliers]:
+    """Yield the outliers of each column that has some; `values` are numbers, NaN where missing."""
+    if len(values) <= MIN_OTHERS:
+        return
+    for column in _that_may_have_outliers(values):
+        own = values[:, column]
+        different, counts = np.unique(own[~np.isnan(own)], return_counts=True)
+        found = _usual_values(different, counts)
+        if found is not None:
+            usual = different[found]
+            others = np.concatenate([different[: found.start], different[found.stop :]])
+            yield Outliers(column, others, float(usual[0]), float(usual[-1]))
+
+
+def _that_may_have_outliers(values: FloatArray) -> list[int]:
+    """Return the columns but those in which it is soon seen that there are no outliers."""
+    lowest, highest = column_ranges(values)
+    columns = np.flatnonzero(lowest < highest)
+    columns = columns[~_are_spread(values[:: len(values) // FEW + 1, columns], lowest[columns], highest[columns])]
+    columns = columns[~_have_a_usual_value(values, columns, lowest[columns], highest[columns])]
+    columns = columns[~_are_spread(values[:: len(values) // MANY + 1, columns], lowest[columns], highest[columns])]
+    return list(columns.tolist())
+
+
+def _are_spread(some: FloatArray, lowest: FloatArray, highest: FloatArray) -> BoolArray:
+    """Return a mask of columns with values in so many parts of the range that three remain without outliers."""
+    with np.errstate(over="ignore", invalid="ignore"):  # a range that no double holds has one part
+        part = np.fmax((some - lowest) / (highest - lowest) * (N_PARTS - 1), 0.0).astype(np.intp)
+    has_values = np.zeros((len(lowest), N_PARTS), dtype=bool)
+    has_values[np.arange(len(lowest)), part] = True
+    return np.asarray(has_values.sum(axis=1) >= MAX_OUTLIERS + 3)
+
+
+def _have_a_usual_value(values: FloatArray, columns: IntArray, lowest: FloatArray, highest: FloatArray) -> BoolArray:
+    """Return a mask of columns with a value too common for an outlier and, unless it is one, no outliers.
+
+    The values that are no outliers would be near it: too few are, or nearly all of these are the value itself.
+    """
+    value = np.sort(values[:: len(values) // FEW + 1, columns], axis=0)
+    value = value[len(value) // 2, :, None]
+    near = (highest / 2 - lowest / 2)[:, None] / FACTOR
+    n_known, n_equal, n_near = np.zeros((3, len(columns)))
+    for start in range(0, len(values) if len(columns) else 0, ROWS_AT_ONCE):
+        own = np.ascontiguousarray(values[start : start + ROWS_AT_ONCE, columns].T)
+        for count, found in ((n_known, own == own), (n_equal, own == value), (n_near, abs(own / 2 - value / 2) < near)):
+            count += [np.count_nonzero(row) for row in found]
+    most = np.maximum(MAX_SHARE * n_known, 1)
+    return np.asarray((n_equal > most) & ((n_near < n_known - most) | (n_equal > MAX_COMMON * n_near)))
+
+
+def _usual_values(different: FloatArray, counts: IntArray) -> slice | None:
+    """Return the slice of the distinct values, ascending, that are no outliers; None if there are no outliers."""
+    n, total = len(different), int(counts.sum())
+    small = (different[-1] / 2 - different[0] / 2) / FACTOR
+    for n_outliers in range(1, min(MAX_OUTLIERS, n - 2) + 1):
+        for n_low in range(n_outliers + 1):
+            usual = slice(n_low, n - n_outliers + n_low)
+            n_usual = int(counts[usual].sum())
+            if (
+                n_usual >= MIN_OTHERS
+                and total - n_usual <= max(MAX_SHARE * total, 1)
+                and counts[usual].max() <= MAX_COMMON * n_usual
+                and different[usual.stop - 1] / 2 - different[n_low] / 2 < small
+            ):
+                return usual
+    return None
+
+
+def warn_of_outliers(table: Table, given: Table, scaling: str, rows_of_given: Sequence[str] | None = None) -> None:
+    """Warn of columns in which a few values take nearly all of the range, unless all columns are scaled by rank.
+
+    Rows are counted in `given`, as the user gave them, of which `table` has those that are learnt; or they have names.
+    """
+    if scaling == RANK:
+        return
+    outcome, cure = BY_RANK if scaling == AUTO else BY_RANGE
+    for found in find_outliers(table.values):
+        column = found.column
+        name = f"x{column}" if table.names is None else printable(table.names[column])
+        rows = np.flatnonzero(np.isin(given.values[:, column], found.values)).tolist()
+        names = [str(row) if rows_of_given is None else rows_of_given[row] for row in rows]
+        warnings.warn(
+            f"Feature {name} has outliers that take nearly all of its range: "
+            f"{list_text([f'{value:g}' for value in found.values])}, in {'row' if len(rows) == 1 else 'rows'} "
+            f"{list_text(names)}, counted from 0. All other values lie from {found.lowest:g} to "
+            f"{found.highest:g}, so {outcome}. Correct such a value, or leave it empty (NaN) if it stands for a "
+            f"missing one{cure}.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+MIN_LABELS = 30  # fewer labels show no leak
+MIN_OF_CLASS = 3
+NEARLY_PERFECT = 0.99
+OTHERS_AT_MOST = 0.9  # what a column alone may reach that is no leak, if another one is
+PERFECT = 0.999  # what a column alone must reach where another one is nearly as good
+MANY_LABELS = 100  # so many show that it is no chance
+MOST_LABELS = 2000  # that are looked at
+MOST_SAMPLES = 1000
+MOST_COLUMNS = 2000
+FEW_VALUES = 50  # of a numeric column that may stand for categories
+EXACT = 1e-9
+ALIKE = 1e-6  # columns whose projections differ by no more are compared value by value: far above all rounding
+MAY_BE_WRONG = 1.0 - NEARLY_PERFECT + EXACT
+N_NEAR = 64  # samples, about, in the middle of a column
+FIRST_ROWS = 20  # in which most columns show that they number no samples
+
+
+def suspects(table: Table, codes: IntArray, names: Sequence[str], dates: Container[int] = ()) -> Iterator[ColumnNote]:
+    """Yield notes on columns that may be leaks, copies, or row numbers.
+
+    Parameters
+    ----------
+    table : Table
+        The columns to look at, and then perhaps parts of dates.
+    codes : array of length n_samples
+        Class codes, -1 where unlabelled.
+    names : sequence of str
+    dates : container of int
+        The columns that hold dates: days that all differ number no samples.
+    """
+    if len(names) > MOST_COLUMNS:
+        return
+    yield from leaks(table, codes, names)
+    yield from copies(table, names)
+    first = np.sort(table.values[:FIRST_ROWS, : len(names)], axis=0)
+    repeats = (np.diff(first, axis=0) == 0).any(axis=0)
+    has_fractions = ((first != np.floor(first)) & (first == first)).any(axis=0)
+    for column in np.flatnonzero(~(repeats | has_fractions)).tolist():
+        is_number = column not in table.categories and column not in dates
+        if is_number and numbers_samples(table.values[:, column], names[column]):
+            yield ColumnNote(IDENTIFIER, names[column], "whole numbers that all differ")
+
+
+def leaks(table: Table, codes: IntArray, names: Sequence[str]) -> Iterator[ColumnNote]:
+    """Yield a note on each column that alone gives nearly every class, where the others do not, or every one.
+
+    That a value is missing counts as a value: what is known of one class only gives the class away.
+    """
+    of_class = np.bincount(codes + 1)
+    counted = np.flatnonzero((codes >= 0) & (of_class[codes + 1] >= MIN_OF_CLASS))
+    counted = counted[:: len(counted) // MOST_LABELS + 1]
+    own = np.unique(codes[counted], return_inverse=True)[1]
+    if len(counted) < MIN_LABELS or not own.any():
+        return
+    shares = np.zeros(len(names))
+    may_leak = _may_leak(table, len(names), counted, own)
+    shares[may_leak] = [_share_of(table, column, counted, own) for column in np.flatnonzero(may_leak).tolist()]
+    if not (shares >= NEARLY_PERFECT).any():
+        return
+    shares[~may_leak] = [_share_of(table, column, counted, own) for column in np.flatnonzero(~may_leak).tolist()]
+    others = shares[shares < NEARLY_PERFECT]
+    stand_out = bool(len(others)) and others.max() <= OTHERS_AT_MOST
+    least = NEARLY_PERFECT if stand_out else PERFECT if len(counted) >= MANY_LABELS else np.inf
+    for column in np.flatnonzero(shares >= least).tolist():
+        by_gaps = _mean_recall(_is_missing(table, column)[counted].astype(np.int64), own) >= least
+        how = ", by where it is missing" if by_gaps else ""
+        yield ColumnNote(LEAK, names[column], f"alone gives {100 * shares[column]:.0f} % of the classes{how}")
+
+
+def _may_leak(table: Table, n_columns: int, rows: IntArray, codes: IntArray) -> BoolArray:
+    """Return False for each column that is quickly seen to give less than `NEARLY_PERFECT` of the classes.
+
+    Of two samples of unlike classes that have the same value, one at most is counted as right.
+    """
+    order, half = np.argsort(codes, kind="stable"), len(codes) // 2
+    one, other = order[:half], order[half : 2 * half]
+    unlike = codes[one] != codes[other]
+    one, other = one[unlike], other[unlike]
+    n_of_class = np.bincount(codes)
+    weights = 1.0 / (len(n_of_class) * n_of_class[codes])
+    loss = np.minimum(weights[one], weights[other])
+    values = table.values[rows, :n_columns]
+    wrong = loss @ (values[one] == values[other])
+    left = wrong <= MAY_BE_WRONG
+    if left.any():  # other samples than the pairs: each has a value of its own
+        wrong += _wrong_in_the_middle(values, left, codes, weights)
+    for column, categories in table.categories.items():
+        if column < n_columns:
+            wrong[column] = loss @ (categories[rows[one]] == categories[rows[other]])
+    return np.asarray(wrong <= MAY_BE_WRONG)
+
+
+def _wrong_in_the_middle(values: FloatArray, left: BoolArray, codes: IntArray, weights: FloatArray) -> FloatArray:
+    """Return for each column that is left the weight of samples near its median whose nearest value misleads."""
+    some = np.sort(values[:: len(values) // N_NEAR + 1], axis=0)
+    middle, half = len(some) // 2, max(1, len(some) * N_NEAR // (2 * len(values)))
+    lowest = np.where(left, some[max(middle - half, 0)], np.inf)
+    is_near = (values >= lowest) & (values <= some[min(middle + half, len(some) - 1)])
+    row, column = np.divmod(np.flatnonzero(is_near), values.shape[1])
+    value = values[row, column]
+    order = np.lexsort((value, column))
+    column, row, value = column[order], row[order], value[order]
+    code, is_next = codes[row], column[1:] == column[:-1]
+    with np.errstate(over="ignore"):
+        gaps = np.diff(value)
+    repeats = is_next & (gaps == 0)
+    is_single = ~(np.append(False, repeats) | np.append(repeats, False))
+    inner = 1 + np.flatnonzero(is_next[:-1] & is_next[1:])
+    nearest = inner + np.where(gaps[inner - 1] <= gaps[inner], -1, 1)
+    wrong = inner[is_single[inner] & is_single[nearest] & (code[inner] != code[nearest])]
+    return np.bincount(column[wrong], weights[row[wrong]], values.shape[1]).astype(np.float64)
+
+
+def _share_of(table: Table, column: int, rows: IntArray, codes: IntArray) -> float:
+    if column in table.categories:
+        return _mean_recall(_numbered(table.categories[column][rows]), codes)
+    different, at = np.unique(table.values[rows, column], return_inverse=True)  # missing values come last, as one
+    return _mean_recall(at, codes, different)
+
+
+def _numbered(values: NDArray[Any]) -> IntArray:
+    """Return a number for each value, from 0 in the order of first appearance."""
+    numbers: dict[object, int] = {}
+    return np.array([numbers.setdefault(value, len(numbers)) for value in values.tolist()], dtype=np.int64)
+
+
+def _mean_recall(at: IntArray, codes: IntArray, different: FloatArray | None = None) -> float:
+    """Return the mean share of each class that most other samples of the same value have.
+
+    Parameters
+    ----------
+    at : array of length n_samples
+        The number of each sample's value.
+    codes : array of length n_samples
+    different : array, or None
+        The values, ascending: a sample that has one alone is counted by the class of the nearest value.
+    """
+    n_classes, size = codes.max() + 1, np.bincount(at)
+    shared = size > 1
+    place = (np.cumsum(shared) - 1)[at] * n_classes + codes
+    counts = np.bincount(place[shared[at]], minlength=shared.sum() * n_classes).reshape(-1, n_classes)
+    leading, decides = np.empty(len(size), dtype=np.int64), np.zeros(len(size), dtype=bool)
+    leading[at] = codes
+    leading[shared] = counts.argmax(axis=1)
+    most = counts.max(axis=1)
+    counts[np.arange(len(counts)), leading[shared]] = 0
+    decides[shared] = most - 1 > counts.max(axis=1)  # most of the others, but for the sample itself, are of one class
+    if different is not None:
+        with np.errstate(over="ignore"):
+            gaps = np.nan_to_num(np.diff(different), nan=np.inf, posinf=np.inf)
+        nearest = np.arange(len(size)) + np.where(np.append(np.inf, gaps) <= np.append(gaps, np.inf), -1, 1)
+        alone = ~(shared | np.isnan(different))
+        leading, decides = np.where(alone, leading[np.clip(nearest, 0, len(size) - 1)], leading), decides | alone
+    right = decides[at] & (leading[at] == codes)
+    return float((np.bincount(codes, right) / np.bincount(codes)).mean())
+
+
+def _is_missing(table: Table, column: int) -> BoolArray:
+    if column in table.categories:
+        return np.array([value is None for value in table.categories[column]], dtype=bool)
+    return np.isnan(table.values[:, column])
+
+
+def copies(table: Table, names: Sequence[str]) -> Iterator[ColumnNote]:
+    """Yield a note on each numeric column that is a copy of another, or perfectly correlated with it."""
+    values = table.values[:: len(table) // MOST_SAMPLES + 1, : len(names)]
+    gaps = np.isnan(values)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        n_known = np.maximum(len(values) - np.count_nonzero(gaps, axis=0), 1)
+        means = np.where(gaps, 0.0, values).sum(axis=0) / n_known
+        away = np.where(gaps, 0.0, values - means)
+        spread = np.sqrt(np.einsum("ij,ij->j", away, away) / n_known)
+        keys = np.abs(np.random.default_rng(0).standard_normal(len(away)) @ away) / spread
+    usable = (n_known >= 3) & np.isfinite(spread) & (spread > EXACT * np.abs(means)) & (spread > 0)
+    usable[[column for column in table.categories if column < len(names)]] = False
+    order = np.flatnonzero(usable)[np.argsort(keys[usable], kind="stable")]
+    first: dict[int, int] = {}
+    close = np.flatnonzero(np.diff(keys[order]) <= ALIKE)
+    for one, other in zip(order[close].tolist(), order[close + 1].tolist(), strict=True):
+        left, right = away[:, one] / spread[one], away[:, other] / spread[other]
+        if (gaps[:, one] == gaps[:, other]).all() and min(abs(left - right).max(), abs(left + right).max()) < EXACT:
+            first[other] = first.setdefault(one, one)
+    of_group: dict[int, list[int]] = {}
+    for column, leader in first.items():
+        of_group.setdefault(leader, []).append(column)
+    found = {column: min(group) for group in of_group.values() for column in group if column > min(group)}
+    for column, original in sorted(found.items()):
+        is_copy = np.array_equal(values[:, original], values[:, column], equal_nan=True)
+        what = "a copy of" if is_copy else "perfectly correlated with"
+        yield ColumnNote(TWICE, names[column], f"{what} {names[original]}")
+    yield from _copied_categories(table, names)
+
+
+def _copied_categories(table: Table, names: Sequence[str]) -> Iterator[ColumnNote]:
+    """Yield a note on each column that partitions the samples as another does, if either is categorical."""
+    found: dict[tuple[int, ...], int] = {}
+    for column, name in enumerate(names if table.categories else ()):
+        values = table.categories[column] if column in table.categories else table.values[:, column]
+        if column not in table.categories and len(np.unique(values[:MOST_SAMPLES])) > FEW_VALUES:
+            continue
+        places: dict[object, int] = {}
+        key = tuple(-1 if one is None or one != one else places.setdefault(one, len(places)) for one in values.tolist())
+        if len(places) < 2:
+            continue
+        other = found.setdefault(key, column)
+        if other != column and not {column, other}.isdisjoint(table.categories):
+            yield ColumnNote(TWICE, name, f"divides the samples as {names[other]} does")
 
 
 def read_training(
@@ -23,29 +363,66 @@ def read_training(
     groups: Any = None,
     sample_weight: Any = None,
     row_names: Sequence[str] | None = None,
+    read_texts: bool = True,
 ) -> tuple[Table, Labels]:
     """Return the samples and labels of a `fit`; at least one sample must be labelled.
 
     `scaling` is that of the estimator. With `gaps`, samples may be unlabelled, so that -1 is ambiguous where 1 is the
-    only other label. Samples of weight 0 are left out. `row_names` are for warnings; None: rows are counted.
+    only other label. Samples of weight 0 and those without a single value are left out. `row_names` are for warnings;
+    None: rows are counted. `read_texts`: as in `read_samples`.
     """
     if y is None:
         raise ValueError(
             f"{reader.owner} requires y to be passed, but the target y is None. Give labels, with -1 or "
             "None where unlabelled."
         )
-    table = read_samples(reader, X, reset=True, leave_out=True)
+    table = read_samples(reader, X, reset=True, leave_out=True, read_texts=read_texts, blank_rows=True)
     labels = with_two_classes(read_labels(y, len(table)), warn=gaps)
     if not labels.known.any():
         raise ValueError(
-            "y has no labelled sample: -1, None and NaN mean unlabelled. Label at least one sample, or learn from "
-            "unlabelled samples alone with partial_fit(X), or cluster with FuzzyART."
+            "y has no labelled sample: -1, None, NaN and blank text mean unlabelled. Label at least one sample, or "
+            "learn from unlabelled samples alone with partial_fit(X), or cluster with FuzzyART."
         )
     learnt, labels = with_groups_and_weights(table, labels, groups, sample_weight)
+    blank = rows_without_values(learnt)
+    if blank is not None:
+        given = rows_without_values(table)
+        assert given is not None
+        first = np.flatnonzero(given)[0]
+        warnings.warn(
+            f"{plural(int(blank.sum()), 'sample')} of X without a single value: nothing can be learnt from such a row, "
+            f"and it is left out. The first is row {first}.",
+            UserWarning,
+            stacklevel=4,
+        )
+        learnt, labels = learnt[~blank], labels[~blank]
+        if not labels.known.any():
+            raise ValueError("No labelled sample has a value in any column: label at least one that has.")
     warn_of_outliers(learnt, table, scaling, row_names)
     plan, n_given = plan_of(reader), learnt.values.shape[1] - learnt.n_parts
     names = learnt.names or [f"x{column}" for column in range(n_given)]
     codes = ClassTable().learning(labels).codes(labels)
-    found = tuple(suspects(learnt, codes, names[:n_given], plan.dates))
-    keep_plan(reader, replace(plan, notes=plan.notes + found))
+    keep_plan(reader, replace(plan, notes=(*plan.notes, *notes_on(learnt, codes, names[:n_given], plan))))
     return learnt, labels
+
+
+def notes_on(table: Table, codes: IntArray, names: Sequence[str], plan: ColumnPlan) -> list[ColumnNote]:
+    """Return notes on the columns that are learnt from, each with one role at most.
+
+    Parameters
+    ----------
+    table : Table
+    codes : array of length n_samples
+        Class codes, -1 where unlabelled.
+    names : sequence of str
+        Names of the columns that were given.
+    plan : ColumnPlan
+    """
+    found = [*suspects(table, codes, names, plan.dates), *oddities(table, names, plan.dates)]
+    left_out = {names[column] for column in plan.left_out}
+    identifiers = {note.column for note in found if note.topic == IDENTIFIER}
+    return [
+        note
+        for note in found
+        if note.column not in left_out and not (note.topic in (GROUPS, CODES) and note.column in identifiers)
+    ]

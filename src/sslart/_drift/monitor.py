@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sslart._art.backend import backend
-from sslart._art.learning import LearnResult
+from sslart._art.boxes import LearnResult
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._data.stream_sums import (

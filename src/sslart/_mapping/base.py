@@ -32,6 +32,16 @@ class Segment(NamedTuple):
     choose: Effort
 
 
+class FitSize(NamedTuple):
+    """Size of a fit: samples and boxes at most, coded features, labels that are kept, and classes."""
+
+    n_samples: int
+    n_features: int
+    n_boxes: int
+    n_labels: int  # 0 without evidence
+    n_classes: int
+
+
 class Mapping:
     """A mapping from the boxes of one network to classes; by default one that stores nothing. Immutable."""
 
@@ -53,6 +63,10 @@ class Mapping:
     def weighs_classes(self) -> bool:
         """With evidence, whether labels count by weights of their classes."""
         return False
+
+    def memory(self, size: FitSize) -> float:
+        """Return the most memory that a mapping takes in a fit, in bytes."""
+        return 0.0
 
     def keeping(self, max_labels: int) -> Self:
         """Return the mapping with another limit on the labelled samples that are kept."""

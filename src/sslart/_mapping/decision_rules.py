@@ -23,7 +23,7 @@ Costs = dict[tuple[Any, Any], float] | str  # by pairs (true class, predicted cl
 
 def check_costs(owner: str, given: Any) -> None:
     """Raise a ValueError where `decision_costs` cannot be costs, whatever the classes are."""
-    if given is None or (isinstance(given, str) and given == BALANCED):
+    if isinstance(given, str) and given == BALANCED:
         return
     if isinstance(given, Mapping):
         for pair, cost in given.items():
@@ -49,9 +49,9 @@ def cost_matrix(
     In a dict, wrong predictions that it does not name cost 1, and right ones 0. `counts` returns the number of labels
     of each class, for "balanced"; None where costs are only checked: one of each.
     """
-    check_costs(owner, given)
     if given is None:
         return None
+    check_costs(owner, given)
     if isinstance(given, str):
         return balanced_costs(np.zeros(len(classes)) if counts is None else counts())
     if not isinstance(given, Mapping):
@@ -146,8 +146,6 @@ class ErrorLevels:
 
 def check_max_error(owner: str, given: Any) -> None:
     """Raise a ValueError where `max_error` cannot be one, whatever the classes are."""
-    if given is None:
-        return
     if not isinstance(given, Mapping):
         _check_level(owner, "max_error", given)
         return
@@ -163,9 +161,9 @@ def _check_level(owner: str, name: str, level: Any) -> float:
 
 def error_levels(owner: str, given: Any, classes: NDArray[Any]) -> ErrorLevels | None:
     """Return `max_error` by the indices of the sorted classes; None where there is none."""
-    check_max_error(owner, given)
     if given is None:
         return None
+    check_max_error(owner, given)
     if not isinstance(given, Mapping):
         return ErrorLevels(float(given))
     place = {(type(label), label): index for index, label in enumerate(classes.tolist())}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sslart._art.backend import row_keys
-from sslart._art.learning import Fading
+from sslart._art.boxes import Fading
 from sslart._data.labels import NO_GROUP, UNLABELLED, ClassTable, Labels, Presentations
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray, keys_of_numbers, mixed

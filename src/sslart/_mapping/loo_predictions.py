@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.algebra import multiply
+from sslart._art.backend import multiply
 from sslart._data.samples import Table
 from sslart._mapping.decision_rules import cheapest
 from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT

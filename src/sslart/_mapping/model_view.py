@@ -6,7 +6,7 @@ an estimator. Classes are always given by their index in the sorted `classes`, -
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from sslart._art.backend import encode
-from sslart._art.boxes import NO_LIMIT
-from sslart._art.learning import LearningParams
+from sslart._art.boxes import NO_LIMIT, LearningParams
 from sslart._art.network import MAX_CELLS, Coded, Network
 from sslart._art.novelty import NoveltyCalibration, NoveltyTest
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED, ClassTable, Label, Labels, check_has_label, read_labels
-from sslart._data.samples import SampleReader, Table
+from sslart._data.samples import SampleReader, Table, rows_without_values
 from sslart._mapping.base import Mapping
 from sslart._mapping.conformal import ConformalPredictor, no_promise
 from sslart._mapping.decision_rules import ErrorLevels, balanced_costs, cheapest, expected_costs
@@ -252,6 +251,8 @@ class PredictionBatch:
 
     def familiarity(self) -> FloatArray:
         """Return the familiarity of each sample, mean over the members."""
+        if self.view.without_later_dates(self._table) is not self._table:
+            return self.view.score_samples(self._table)
         return np.asarray(
             np.mean([one.familiarity(coded) for one, coded in zip(self.members, self._encoded, strict=True)], axis=0)
         )
@@ -515,9 +516,9 @@ class ModelView:
         """Return samples as a table after checking them."""
         return self.reader.read(X)
 
-    def read_labels(self, y: Any, table: Table) -> Labels:
-        """Return labels as this model takes them: -1 is a class where the model knows it as one."""
-        labels = read_labels(y, len(table), classes=self.class_table)
+    def read_labels(self, y: Any, samples: Sized) -> Labels:
+        """Return labels of samples as this model takes them: -1 is a class where the model knows it as one."""
+        labels = read_labels(y, len(samples), classes=self.class_table)
         self.class_table.check_kind(labels)
         return labels
 
@@ -554,6 +555,7 @@ class ModelView:
 
     def score_samples(self, table: Table) -> FloatArray:
         """Return the familiarity of each sample, mean over the members."""
+        table = self.without_later_dates(table)
         return _joined([self._familiarity(one) for one in self._blocks(table)])
 
     def _familiarity(self, table: Table) -> FloatArray:
@@ -570,13 +572,34 @@ class ModelView:
         for start in range(0, len(table), step):
             yield table[start : start + step]
 
+    def without_later_dates(self, table: Table) -> Table:
+        """Return samples whose dates after the last one learnt are missing, unless they would have no value then.
+
+        Time goes on, so that such a date by itself makes no sample novel: what else is known of it decides. Its hour,
+        weekday and month stay.
+        """
+        values = table.values
+        for column in self.reader.plan.dates:
+            last = self.members[0].encoder.range_of(column)[1]
+            later = values[:, column] > last
+            if later.any():
+                values = values.copy() if values is table.values else values
+                values[later, column] = np.nan
+        if values is table.values:
+            return table
+        changed = replace(table, values=values)
+        empty = rows_without_values(changed)
+        if empty is not None:
+            values[empty] = table.values[empty]
+        return changed
+
     def labels_of(self, indices: IntArray, *, may_abstain: bool | None = None) -> NDArray[Any]:
         """Return class indices as classes: -1 for integer classes, None for others where the index is -1."""
         labels = self.classes[indices]
         none = indices == UNLABELLED
         if labels.dtype.kind == "i" and not self.class_table.has_minus_one():
             labels[none] = UNLABELLED
-        elif self.may_abstain if may_abstain is None else may_abstain:
+        elif none.any() or (self.may_abstain if may_abstain is None else may_abstain):
             labels = labels.astype(object)
             labels[none] = None
         return labels

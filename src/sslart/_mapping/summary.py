@@ -114,7 +114,8 @@ class ModelSummary:
         The features that are scaled by rank; all others are by their range.
     notes : tuple of ColumnNote
         Columns that are not used, because they are constant, identifiers or free text, and columns that deserve a
-        second look: likely leaks, columns counted twice, numbers that may be identifiers.
+        second look: likely leaks, columns counted twice, numbers that may be identifiers, groups or codes, and text
+        that was read as dates, numbers or missing values.
     present : float or None
         What the samples count together now, where they count less as they age; None: one each.
     remedy : Remedy or None
@@ -232,7 +233,7 @@ def summarise(view: ModelView) -> ModelSummary:
 
 
 def remedy_of(view: ModelView, left_out: LooPredictions | None, classes: Sequence[ClassLabels]) -> Remedy | None:
-    """Return what would help the classes that are never predicted; None where there are none."""
+    """Return the remedy for classes that are never predicted; None where there are none."""
     never = [index for index, one in enumerate(classes) if one.n_predicted == 0]
     if not never or left_out is None:
         return None

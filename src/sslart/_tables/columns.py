@@ -10,11 +10,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.columns import FREE_TEXT, is_named_as_id, kind_of_text, numbers_samples
+from sslart._data.columns import FREE_TEXT, MARKED, is_named_as_id, kind_of_text, numbers_samples
 from sslart._data.dates import days_of
+from sslart._data.interpretation import in_words
+from sslart._data.texts import (
+    AMONG_NUMBERS,
+    FEW_CODES,
+    LEADING_ZERO,
+    MISSING,
+    SLIPS,
+    NotADateError,
+    day_comes_first,
+    is_date,
+    moments,
+    numbers_of_unit,
+    numbers_with_marks,
+)
 from sslart._mapping.model_view import view_of
 from sslart._tables import arrow, pandas
-from sslart._tables.cells import MISSING, NotADateError, day_comes_first, distinct, is_date, moments, plain, texts
+from sslart._tables.cells import distinct, plain, texts
 from sslart._tables.files import read_pieces, read_table
 from sslart._utils.notes import note
 from sslart._utils.text import Day, listed
@@ -23,8 +37,8 @@ COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
 WITH_A_MARK = re.compile(r"[$€£]?\s?[+-]?\d[\d\s.,']*\s?[%$€£]?")
 WITH_A_UNIT = re.compile(r"[+-]?[\d.,]+\s?[^\d\s].*")
 NO_NAME = re.compile(r"column \d+")  # what the header leaves blank is called so
-SLIPS = 0.2  # share of the values of a column that may be another kind by mistake
-FEW_CODES = 10  # such as 5a, 6a, 7a
+SHOWN_CELLS = 5
+MOST_FIRST = 1000  # cells in which leading zeros are looked for
 
 
 class ColumnSummary(NamedTuple):
@@ -99,8 +113,17 @@ def groups_of(frame: Any, name: str, source: str, classes: Sequence[Any] | None)
 
 
 def blank_rows(frame: Any, names: Sequence[str], source: str) -> Any:
-    """Return a mask of rows without any cell in the named columns, with a note; all False if all are blank."""
-    blank = frame[list(names)].isna().all(axis=1).to_numpy()
+    """Return a mask of rows without any cell in the named columns, with a note; all False if all are blank.
+
+    A cell with a mark for a missing value is blank.
+    """
+    blank = np.ones(len(frame), dtype=bool)
+    for name in names:
+        if not blank.any():
+            break
+        column = frame[name]
+        is_blank = column.isna()
+        blank &= (is_blank if column.dtype.kind in "iufbmM" else is_blank | column.isin(MISSING)).to_numpy()
     if blank.any() and not blank.all():
         first = frame.index[blank][0] + 1
         note(f"{int(blank.sum())} row(s) of {source} are blank and left out of account; the first is row {first}.")
@@ -126,14 +149,39 @@ def read_samples_for(
     return frame, samples_for(model, frame.drop(columns=others), data), labels
 
 
-def features_of(frame: Any, source: str, categories: Sequence[str] = ()) -> Any:
-    """Return the columns to learn from: numbers as numbers, all others and those named as categories."""
+def features_of(frame: Any, source: str, categories: Sequence[str] = (), numbers: Sequence[str] = ()) -> Any:
+    """Return the columns to learn from: numbers as numbers, all others and those named as categories.
+
+    What is no number in a column that is named as one is taken for blank.
+    """
     if not len(frame.columns):
         raise ValueError(f"{source} has no column left to learn from: ignore fewer columns.")
     columns = {}
     for name in frame.columns:
-        columns[name] = _feature(name, frame[name], source, categorical=name in categories or None)
-    return _checked(columns, source, frame.index)
+        is_category = True if name in categories else False if name in numbers else None
+        unit = units_of(frame, [name], numbers).get(name, "") if name in numbers else None
+        columns[name] = _feature(name, frame[name], source, categorical=is_category, unit=unit)
+    return _checked(columns, source, frame.index, blank_rows=True)
+
+
+def units_of(frame: Any, names: Sequence[str], numbers: Sequence[str] = ()) -> dict[str, str]:
+    """Return the unit of each of the named columns, of numbers, that holds text; empty where it has none.
+
+    The user has said of some that they are `numbers`.
+    """
+    found = {}
+    for name in names:
+        if frame[name].dtype.kind in "iufbmM":
+            continue
+        places, cells = _distinct(frame[name])
+        with suppress(ValueError):  # most columns: plain numbers
+            for cell in cells:
+                float(cell or 0)
+            continue
+        counts = np.bincount(places % len(cells), minlength=len(cells)).tolist()
+        known = numbers_with_marks(cells, counts, are_numbers=name in numbers)
+        found[name] = "" if known is None else known.unit
+    return found
 
 
 def unusable(samples: Any, wanted: Sequence[str]) -> dict[str, str]:
@@ -188,6 +236,7 @@ def samples_for(model: Any, frame: Any, source: str) -> Any:
         return _checked(known, source, frame.index).to_numpy()
     view = view_of(model)
     encoder, plan = view.members[0].encoder, view.reader.plan
+    units = {place: unit for place, unit in plan.texts if unit != MARKED}
     columns: dict[str, Any] = {}
     for place, name in enumerate(names):
         if place in plan.left_out:
@@ -198,12 +247,15 @@ def samples_for(model: Any, frame: Any, source: str) -> Any:
             continue
         categories = {plain(str(one)): one for one in encoder.categories_of(place)}
         is_category = None if place in encoder.undecided else place in encoder.categorical
-        found = _feature(name, frame[name], source, categorical=is_category, categories=categories)
+        found = _feature(
+            name, frame[name], source, categorical=is_category, categories=categories, unit=units.get(place)
+        )
         columns[name] = pandas().Series(found, dtype=object) if is_category else found  # else pandas reads it as text
     return _checked(columns, source, frame.index)
 
 
-def _checked(columns: Mapping[str, Any], source: str, index: Any) -> Any:
+def _checked(columns: Mapping[str, Any], source: str, index: Any, *, blank_rows: bool = False) -> Any:
+    """Return the columns as a frame without infinity; blank rows are refused, or taken where others have values."""
     frame = pandas().DataFrame(columns)
     for name in frame.columns:
         infinite = np.isinf(frame[name].to_numpy()).nonzero()[0] if frame[name].dtype.kind == "f" else np.empty(0)
@@ -214,7 +266,7 @@ def _checked(columns: Mapping[str, Any], source: str, index: Any) -> Any:
                 "value is not known, or give a finite limit where it is very large."
             )
     empty = frame.isna().all(axis=1).to_numpy().nonzero()[0]
-    if len(empty):
+    if len(empty) and not (blank_rows and len(empty) < len(frame)):
         raise ValueError(
             f"{len(empty)} row(s) of {source} have no value at all (the first is row {index[empty[0]] + 1} below the "
             "header): delete them."
@@ -223,9 +275,18 @@ def _checked(columns: Mapping[str, Any], source: str, index: Any) -> Any:
 
 
 def _feature(
-    name: str, column: Any, source: str, *, categorical: bool | None = None, categories: Mapping[str, Any] | None = None
+    name: str,
+    column: Any,
+    source: str,
+    *,
+    categorical: bool | None = None,
+    categories: Mapping[str, Any] | None = None,
+    unit: str | None = None,
 ) -> Any:
-    """Return a column as numbers or as categories; where `categorical` is None, as numbers if all values are."""
+    """Return a column as numbers or as categories; where `categorical` is None, as numbers if all values are.
+
+    With a unit, which may be empty, numbers may have it, and what is no number is taken for blank.
+    """
     pd = pandas()
     where = f"Column {name!r} of {source}"
     if column.dtype.kind in "mM" and categorical is None:
@@ -237,7 +298,10 @@ def _feature(
     is_yes_or_no = column.dtype.kind == "b" or (column.dtype == object and column.map(type).eq(bool).any())
     if not is_yes_or_no:
         with suppress(*_not_numbers()):  # most columns, and at once
-            return arrow("").array(column, from_pandas=True).cast("float64").to_numpy(zero_copy_only=False)
+            values = arrow("").array(column, from_pandas=True).cast("float64").to_numpy(zero_copy_only=False)
+            if categorical is None:
+                _note_leading_zeros(name, column)
+            return values
     cells = _cells(column)
     numbers = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(dtype="float64")
     others = [cell for cell, number in zip(cells, numbers, strict=True) if cell is not None and number != number]
@@ -246,8 +310,17 @@ def _feature(
         if others and len(others) == n_known and all(map(is_date, set(others))):
             return _dates(name, column, source, day_first=None)
         if categorical:
+            if (values := _marked_numbers(name, column)) is not None:
+                return values
+            if n_known > 2 * len(others) and all(cell.lower() in AMONG_NUMBERS for cell in others):
+                _note_blank(name, others)
+                return numbers
             _refuse_other_kinds(name, where, others, n_known)
     if not categorical:
+        if others and unit is not None:
+            numbers, wrong = numbers_of_unit(cells, unit)
+            _note_blank(name, [cell for cell, one in zip(cells, numbers, strict=True) if cell and one != one])
+            others = wrong
         if others:
             row = column.index[cells.index(others[0])] + 1
             raise ValueError(
@@ -256,6 +329,34 @@ def _feature(
             )
         return numbers
     return _categories(column, categories or {})
+
+
+def _marked_numbers(name: str, column: Any) -> Any:
+    """Return the numbers with marks or a unit in a column, with a note; None where it has none."""
+    places, cells = _distinct(column)
+    found = numbers_with_marks(cells, np.bincount(places % len(cells), minlength=len(cells)).tolist())
+    if found is None:
+        return None
+    note(f"column {name!r} has {in_words(found)}. --category {shlex.quote(name)} takes its texts for categories.")
+    return found.values[places]
+
+
+def _note_blank(name: str, cells: Iterable[str]) -> None:
+    shown = sorted(set(cells))
+    if shown:
+        note(f"column {name!r} holds numbers; {listed(shown, SHOWN_CELLS)} in it is taken for blank.")
+
+
+def _note_leading_zeros(name: str, column: Any) -> None:
+    """Note that numbers with leading zeros may be codes."""
+    if column.dtype.kind in "iufbmM":
+        return
+    example = next((cell for cell in column.dropna().tolist()[:MOST_FIRST] if LEADING_ZERO.match(str(cell))), None)
+    if example is not None:
+        note(
+            f"column {name!r} has leading zeros, such as {example}, as codes have: if it is one, give --category "
+            f"{shlex.quote(name)}."
+        )
 
 
 def _categories(column: Any, known: Mapping[str, Any]) -> Any:

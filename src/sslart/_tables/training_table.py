@@ -19,6 +19,7 @@ from sslart._tables.columns import (
     labels_of,
     split_names,
     understood,
+    units_of,
     unusable,
 )
 from sslart._tables.files import read_pieces, sample_rows
@@ -37,6 +38,8 @@ class TrainingTable(NamedTuple):
     groups: list[str | None] | None
     columns: list[ColumnSummary]
     day_first: list[str]  # columns with dates in which the day comes before the month
+    units: dict[str, str]  # of columns of text that hold numbers: their unit, empty where they have none
+    numbers: list[str]  # columns that the user has named as numbers
 
     @property
     def label_counts(self) -> dict[str, int]:
@@ -58,6 +61,17 @@ class ColumnRoles(NamedTuple):
     ignore: Sequence[str] | None = None
     category: Sequence[str] | None = None
     use: Sequence[str] | None = None
+    number: Sequence[str] | None = None
+
+    def numbers(self, columns: Iterable[str], source: str) -> list[str]:
+        """Return the columns that are named as numbers, after checking."""
+        names = list(columns)
+        found = split_names(self.number, names)
+        check_columns(names, found, source)
+        both = set(found).intersection(split_names(self.category, names))
+        if both:
+            raise ValueError(f"Column {min(both)!r} cannot be a number and a category: name it once.")
+        return found
 
     def divided(self, columns: Iterable[str], source: str) -> tuple[list[str], list[str], list[str], list[str]]:
         """Return the features of a table, and what is left out, taken for categories, and used, after checking."""
@@ -94,13 +108,14 @@ def training_table_of(frame: Any, named: ColumnRoles, source: str, *, need_label
     """
     label, id_column, group = named[:3]
     features, left_out, categories, used = named.divided(frame.columns, source)
+    numbers = [name for name in named.numbers(frame.columns, source) if name in features]
     frame = frame[~blank_rows(frame, features, source)] if features else frame
     labels = [None] * len(frame) if label is None else labels_of(frame, label, source)
     if label is not None and need_labels and not any(one is not None for one in labels):
         raise ValueError(f"Column {label!r} of {source} is blank throughout: label at least one row of each class.")
-    samples = features_of(frame[features], source, categories)
-    why_not = unusable(samples, [*categories, *used])
-    if why_not:
+    samples = features_of(frame[features], source, categories, numbers)
+    why_not = unusable(samples, [*categories, *used, *numbers])
+    if why_not or samples.isna().all(axis=1).any():
         samples, frame, labels = _without_columns(samples, frame, labels, why_not)
     samples = samples.astype({name: "category" for name in (*categories, *used) if samples[name].dtype.kind == "O"})
     columns = [
@@ -112,7 +127,8 @@ def training_table_of(frame: Any, named: ColumnRoles, source: str, *, need_label
     if group is not None and groups is not None:
         columns.append(_group_column(group, groups, labels))
     ids = None if id_column is None else cells.names(frame[id_column])
-    table = TrainingTable(samples, labels, ids, groups, columns, day_first_columns(frame, samples))
+    units = units_of(frame, [name for name in samples.columns if samples[name].dtype.kind == "f"], numbers)
+    table = TrainingTable(samples, labels, ids, groups, columns, day_first_columns(frame, samples), units, numbers)
     if label is not None:
         columns.append(_label_column(label, table))
     return table

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sslart._data.texts import MISSING
 from sslart._mapping.model_view import view_of
 from sslart._tables import pandas
-from sslart._tables.cells import MISSING, check_unique, texts
+from sslart._tables.cells import check_unique, texts
 from sslart._tables.columns import ColumnSummary, groups_of, labels_of
 from sslart._tables.training_table import ColumnRoles
 from sslart._utils.files import STANDARD

@@ -13,6 +13,7 @@ import numpy as np
 import typer
 
 import sslart
+from sslart._data.texts import is_date
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._tables import cells
 from sslart._tables.cells import plain
@@ -20,7 +21,7 @@ from sslart._tables.columns import read_samples_for, rows_with_values, sample_of
 from sslart._tables.files import read_table
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
-from sslart._utils.text import listed, plural, printable, printable_lines
+from sslart._utils.text import DateName, listed, plural, printable, printable_lines
 from sslart.cli import _options as option
 from sslart.cli._model_file import read_model
 from sslart.cli._output import A_BOX, ESCAPED, check_target, print_json, show, write
@@ -30,7 +31,7 @@ from sslart.reporting._page import check_page_path
 MAX_ROWS = 5000  # of a longer table, importances are measured on so many rows
 Format = StrEnum("Format", ["text", "csv", "json", "md", "html", "sql", "py"])
 Kind = StrEnum("Kind", ["model", "boxes"])
-RANGE_CURE = "write --range COLUMN=LOW:HIGH for a number, and --range COLUMN=A,B for categories"
+RANGE_CURE = "write --range COLUMN=LOW:HIGH for a number or a date, and --range COLUMN=A,B for categories"
 
 
 def explain(
@@ -105,8 +106,8 @@ def what_if(
         list[str] | None,
         typer.Option(
             "--range",
-            help="limits of new values, COLUMN=LOW:HIGH for a number, where a side may be left out, or COLUMN=A,B "
-            "for categories; may be given often",
+            help="limits of new values, COLUMN=LOW:HIGH for a number or a date, where a side may be left out, or "
+            "COLUMN=A,B for categories; may be given often",
             metavar="LIMITS",
         ),
     ] = None,
@@ -182,8 +183,21 @@ def _ranges(columns: Mapping[str, Mapping[str, Any] | None], texts: Sequence[str
             parts = [limits] if limits in known else [part.strip() for part in limits.split(",")]
             ranges[name] = [known.get(part, part) for part in parts]
         else:
-            ranges[name] = _limits(text, limits)
+            ranges[name] = _dates(text, limits) if isinstance(name, DateName) else _limits(text, limits)
     return ranges
+
+
+def _dates(text: str, limits: str) -> tuple[str | None, str | None]:
+    """Return two dates, of which one may be left out; times have colons too."""
+    cuts = [place for place, character in enumerate(limits) if character == ":"]
+    for cut in cuts:
+        low, high = limits[:cut].strip(), limits[cut + 1 :].strip()
+        if all(not side or is_date(side) for side in (low, high)):
+            return low or None, high or None
+    raise ValueError(
+        f"--range {text!r} has no two dates with a colon between, of which one may be left out: write --range "
+        "COLUMN=2021-03-01:2021-06-30."
+    )
 
 
 def _limits(text: str, limits: str) -> tuple[float | None, float | None]:

@@ -29,9 +29,8 @@ from sslart.cli._progress import busy
 from sslart.cli._quality import measured, more_labels
 from sslart.cli._remote import connected, fit_on_server, refuse
 from sslart.cli._seen_rows import LearntRows, keys_of
-from sslart.estimators._fitted import take_day_first
+from sslart.estimators._fitted import take_forms
 from sslart.estimators._parameters import parameters_of
-from sslart.explain._importances import rows
 
 OUT = "model.sslart"
 VIGILANCE: float = parameters_of(AutoSSLART)["vigilance"].default
@@ -141,6 +140,10 @@ def fit(
     ignore: Annotated[list[str] | None, option.columns("columns to leave out: A,B or given often")] = None,
     group: Annotated[str | None, option.column(option.GROUP_HELP)] = None,
     category: Annotated[list[str] | None, option.columns("columns whose numbers are codes, not amounts")] = None,
+    number: Annotated[
+        list[str] | None,
+        option.columns("columns of quantities, though they look like codes or have units; other texts are blank"),
+    ] = None,
     use: Annotated[
         list[str] | None, option.columns("columns to learn from though they name rows or are free text")
     ] = None,
@@ -212,9 +215,9 @@ def fit(
     option.check_wanted(accuracy)
     if out == STANDARD:
         raise ValueError("A model goes to a file: give its name with --out.")
-    named = ColumnRoles(label, id_column, group, ignore, category, use)
+    named = ColumnRoles(label, id_column, group, ignore, category, use, number)
     if server is not None:
-        refuse(dask=use_dask, cost=cost, accuracy=accuracy)
+        refuse(dask=use_dask, cost=cost, accuracy=accuracy, number=number)
         if given or (vigilance, seed, most_rows, wait) != (VIGILANCE, 0, MOST_ROWS, option.SECONDS_TO_WAIT):
             raise ValueError(
                 "With --server the model is AutoSSLART with nothing to tune: leave out the options of the model, "
@@ -226,8 +229,8 @@ def fit(
             fitted = _fit_with_service(client, data, named, out, encoding, quiet=quiet and not as_json)
     else:
         check_target(out, data)
-        if use_dask and (encoding is not None or accuracy is not None):
-            raise ValueError("--encoding and --accuracy do not go with --dask: leave them out.")
+        if use_dask and any(one is not None for one in (encoding, accuracy, number)):
+            raise ValueError("--encoding, --accuracy and --number do not go with --dask: leave them out.")
         estimator = estimator_of({"vigilance": vigilance, "random_state": seed, **given})
         file = ModelFile("fit", out, wait=wait)
         if use_dask:
@@ -318,7 +321,7 @@ def _fit_here(
         with busy(f"learning {len(table.labels):,} rows", shown=not quiet):
             model.fit(table.samples, table.labels, **({} if named.group is None else {"groups": table.groups}))
         seconds = time.perf_counter() - start
-        take_day_first(model, table.day_first)
+        take_forms(model, table.day_first, table.units, table.numbers)
         with busy(f"writing {file.target}", shown=not quiet):
             file.replace(model, _learnt_rows(model, table, named))
     if quiet and not as_json:
@@ -341,7 +344,7 @@ def _summary(fitted: Fitted, out: str) -> dict[str, Any]:
     model, quality, labels = fitted.model, fitted.quality, fitted.labels
     view = view_of(model)
     promised = measured_guarantees(view)  # None if no labels are stored, or too few
-    important = rows(model.feature_importances())[:N_IMPORTANT] if view.uses_evidence else None
+    important = model.feature_importances().rows()[:N_IMPORTANT] if view.uses_evidence else None
     return {
         "model": out,
         "estimator": type(model).__name__,

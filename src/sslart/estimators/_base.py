@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sslart._art.learning import LearningParams
+from sslart._art.boxes import LearningParams
 from sslart._art.novelty import FALSE_ALARMS
 from sslart._data.columns import ColumnPlan
 from sslart._data.labels import ClassTable, Labels
-from sslart._data.samples import SampleReader, Table, as_known_texts, known_columns, read_samples
+from sslart._data.samples import SampleReader, Table, as_known_texts, known_columns, read_samples, spread
 from sslart._data.scaling import scaling_of
 from sslart._drift.monitor import DriftEvent, DriftMonitor
 from sslart._mapping.mergeable_state import Shared
@@ -259,10 +259,16 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         Returns
         -------
         array of shape (n_samples,)
-            From 0 to 1. Low means novel: unlike the best box, or beyond the range of what was learnt.
+            From 0 to 1. Low means novel: unlike the best box, or beyond the range of what was learnt. 1 for a sample
+            without a single value: nothing in it is unusual.
         """
         view = self.__sslart_view__()
-        return view.score_samples(view.read(X))
+        return self._familiarity(view, X)
+
+    @staticmethod
+    def _familiarity(view: ModelView, X: Any) -> FloatArray:
+        table, known = view.reader.read_known(X)
+        return spread(view.score_samples(table), known, 1.0)
 
     def novelty_pvalues(self, X: Any) -> FloatArray:
         """Return the conformal p-value of each sample: low for samples that are unlike those learnt.
@@ -290,7 +296,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         array([1.  , 0.01])
         """
         view = self.__sslart_view__()
-        return view.novelty.pvalues(view.score_samples(view.read(X)))
+        return view.novelty.pvalues(self._familiarity(view, X))
 
     def is_novel(self, X: Any, false_alarms: float = FALSE_ALARMS) -> BoolArray:
         """Return a mask of novel samples, at a stated rate of false alarms.
@@ -318,7 +324,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         """
         share = check_number(f"{type(self).__name__}.is_novel", "false_alarms", false_alarms, 0, 1, open_low=True)
         view = self.__sslart_view__()
-        return view.novelty.is_novel(view.score_samples(view.read(X)), share)
+        return view.novelty.is_novel(self._familiarity(view, X), share)
 
     @property
     @available

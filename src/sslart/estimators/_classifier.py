@@ -22,7 +22,7 @@ from sslart._data.labels import (
     read_stream_labels,
     with_groups_and_weights,
 )
-from sslart._data.samples import Table
+from sslart._data.samples import Table, spread
 from sslart._mapping.base import Effort, Mapping
 from sslart._mapping.conformal import no_promise
 from sslart._mapping.decision_rules import cost_matrix, error_levels
@@ -103,7 +103,8 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         return self._fitted().class_table.classes.copy()
 
     def _check_classes(self, class_table: ClassTable) -> None:
-        cost_matrix(self._name, self.decision_costs, class_table.classes)
+        if self.decision_costs is not None:
+            cost_matrix(self._name, self.decision_costs, class_table.classes)
 
     def _decisions(self, model: FittedModel, members: tuple[MemberView, ...]) -> dict[str, Any]:
         classes = model.class_table.classes
@@ -177,7 +178,8 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         Returns
         -------
         array of shape (n_samples,)
-            Classes. Where the model abstains: -1 for integer classes, None for others.
+            Classes. Where the model abstains: -1 for integer classes, None for others. It abstains on a sample without
+            a single value, if others have values.
         """
         model, given = self._fitted(), values_of(type(self), True)(self)
         if all(one is None for one in given[:-1]):  # the last is the class of the estimator
@@ -185,7 +187,8 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
             if winner is not None:
                 return model.class_table.classes[winner : winner + 1].copy()
         view = self._view(model)
-        return view.labels_of(view.predict(view.read(X)).indices)
+        table, known = view.reader.read_known(X)
+        return view.labels_of(spread(view.predict(table).indices, known, UNLABELLED))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class.
@@ -199,10 +202,12 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         Returns
         -------
         array of shape (n_samples, n_classes)
-            Columns in the order of `classes_`; rows sum to one.
+            Columns in the order of `classes_`; rows sum to one. All classes are equally likely for a sample without a
+            single value.
         """
         view = self.__sslart_view__()
-        return view.predict_proba(view.read(X))
+        table, known = view.reader.read_known(X)
+        return spread(view.predict_proba(table), known, 1.0 / len(view.classes))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return the natural logarithm of the probability of each class; minus infinity where that is 0.
@@ -235,7 +240,8 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
             columns in the order of `classes_`.
         """
         view = self.__sslart_view__()
-        scores = view.decision_scores(view.read(X))
+        table, known = view.reader.read_known(X)
+        scores = spread(view.decision_scores(table), known, -np.log(len(view.classes)))
         return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -249,8 +255,9 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         sample_weight : array-like of shape (n_samples,), default=None
         """
         view = self.__sslart_view__()
-        table = view.read(X)
-        predicted, labels = view.labels_of(view.predict(table).indices), view.read_labels(y, table)
+        table, known = view.reader.read_known(X)
+        indices = spread(view.predict(table).indices, known, UNLABELLED)
+        predicted, labels = view.labels_of(indices), view.read_labels(y, indices)
         if not labels.known.any():
             raise ValueError(NO_TRUTH)
         right = (predicted == labels.values)[labels.known]
@@ -511,7 +518,8 @@ class GuaranteedClassifier(AbstainingClassifier):
 
     def _check_classes(self, class_table: ClassTable) -> None:
         super()._check_classes(class_table)
-        error_levels(self._name, self.max_error, class_table.classes)
+        if self.max_error is not None:
+            error_levels(self._name, self.max_error, class_table.classes)
 
     def predict_set(self, X: Any, coverage: float = 0.9, per_class: bool = False) -> BoolArray:
         """Return for each sample a set of classes that contains the true one with a stated probability.
@@ -564,6 +572,6 @@ class GuaranteedClassifier(AbstainingClassifier):
             raise ValueError("coverage of predict_set must be below 1: only the set of all classes is always right.")
         apart = check_flag("predict_set", "per_class", per_class)
         view = self.__sslart_view__()
-        table = view.read(X)
+        table, known = view.reader.read_known(X)
         check_has_label(view.class_table)
-        return view.promises.sets(view.predict_proba(table), wanted, per_class=apart)
+        return spread(view.promises.sets(view.predict_proba(table), wanted, per_class=apart), known, True)

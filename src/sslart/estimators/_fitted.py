@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from sslart._art.learning import LearningParams
+from sslart._art.boxes import LearningParams
 from sslart._art.network import Network
 from sslart._art.novelty import NoveltyCalibration
-from sslart._data.columns import ATTRIBUTE, NO_PLAN, ColumnPlan, plan_of
+from sslart._data.columns import ATTRIBUTE, CODES, GROUPS, IDENTIFIER, NO_PLAN, ColumnPlan, plan_of
 from sslart._data.encoder import Encoder
 from sslart._data.labels import ClassTable
 from sslart._data.samples import SampleReader
@@ -27,6 +27,7 @@ from sslart._utils.arrays import IntArray
 from sslart._utils.cache import Cache, changed
 from sslart._utils.validation import MAX_COUNT, saved_whole
 
+NOT_OF_NUMBERS = (CODES, GROUPS, IDENTIFIER)
 LOCK = "_turn"  # the attribute of an estimator; copies and pickles have their own
 
 Model = TypeVar("Model")
@@ -211,11 +212,33 @@ def with_plan(columns: Attributes[str, Any], plan: ColumnPlan) -> dict[str, Any]
     return {**columns, **({} if plan == NO_PLAN else {ATTRIBUTE: plan})}
 
 
-def take_day_first(estimator: Any, names: Sequence[str]) -> None:
-    """Let a fitted estimator know the columns with dates that came as text with the day before the month."""
-    if names:
-        places = tuple(place for place, name in enumerate(estimator.feature_names_in_) if name in names)
-        estimator.__sslart_with_plan__(replace(plan_of(estimator), day_first=places))
+def take_forms(
+    estimator: Any, day_first: Sequence[str], units: Attributes[str, str], numbers: Sequence[str] = ()
+) -> None:
+    """Let a fitted estimator know how the cells of its columns were written.
+
+    Parameters
+    ----------
+    estimator : estimator
+    day_first : sequence of str
+        Columns with dates that came as text with the day before the month.
+    units : mapping from str to str
+        Columns of numbers that came as text, and their unit, empty where they have none.
+    numbers : sequence of str
+        Columns that the user has named as numbers, so that notes on codes, groups and identifiers are wrong.
+    """
+    if not (day_first or units or numbers):
+        return
+    names, plan = estimator.feature_names_in_.tolist(), plan_of(estimator)
+    texts = {**dict(plan.texts), **{names.index(name): unit for name, unit in units.items() if name in names}}
+    estimator.__sslart_with_plan__(
+        replace(
+            plan,
+            day_first=tuple(place for place, name in enumerate(names) if name in day_first) or plan.day_first,
+            texts=tuple(sorted(texts.items())),
+            notes=tuple(one for one in plan.notes if one.column not in numbers or one.topic not in NOT_OF_NUMBERS),
+        )
+    )
 
 
 def state_of(model: FittedModel, *, samples: bool) -> dict[str, Any]:

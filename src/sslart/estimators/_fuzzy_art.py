@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import Any, Self
 
 from sslart._data.labels import Labels
-from sslart._data.outliers import warn_of_outliers
 from sslart._data.samples import SampleReader, known_columns, read_samples
-from sslart._data.training import read_training
+from sslart._data.training import read_training, warn_of_outliers
 from sslart._utils.arrays import IntArray
 from sslart._utils.sklearn_bases import ClusterMixin
 from sslart.estimators._base import StreamSamples

@@ -1,32 +1,36 @@
-"""One network learns: tables and streams, fits measured before samples are learnt, and single rows in a short way."""
+"""One network learns: tables within the memory that is free, streams, and single rows in a short way."""
 
 from __future__ import annotations
 
 import math
+import os
+import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Attributes
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from sslart._art.backend import encode, row_keys
-from sslart._art.boxes import NO_LIMIT
+from sslart._art.boxes import NO_LIMIT, LearningParams, LearnResult
 from sslart._art.jackknife import left_out_fits
-from sslart._art.learning import LearningParams, LearnResult
-from sslart._art.network import Network
+from sslart._art.network import MAX_CELLS, Network
 from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED, ClassTable, Labels, Presentations
 from sslart._data.samples import SampleReader, Table
 from sslart._data.scaling import first_encoder
 from sslart._drift.monitor import NO_DRIFT, TINY, DriftMonitor, Measurements, StreamNames
-from sslart._mapping.base import CountsMapping, Effort, Mapping
+from sslart._mapping.base import CountsMapping, Effort, FitSize, Mapping
 from sslart._mapping.mergeable_state import Shared
 from sslart._mapping.model_view import clear_winner
 from sslart._utils.arrays import BoolArray, IntArray, KeyArray
 from sslart._utils.cache import Cache, changed
+from sslart._utils.resources import VARIABLE, memory_text, usable_memory
+from sslart._utils.text import plural
 from sslart._utils.validation import check_half_life
 from sslart.estimators._base import RawSamplesEstimator, StreamSamples, random_of_part
 from sslart.estimators._fitted import (
@@ -38,7 +42,6 @@ from sslart.estimators._fitted import (
     novelty_state,
     state_of,
 )
-from sslart.estimators._memory import FitSize, limits_by_memory
 
 
 class FitMeter:
@@ -202,6 +205,89 @@ def drift_after(
     return drift.after(learnt, table, StreamNames(lambda: reader.feature_names, classes))
 
 
+DOUBLE = 8  # bytes
+PER_SIDE = 1.3 * 2 * DOUBLE  # of a box in one feature: two sides, and the search's copy; see docs/benchmarks.md
+ALWAYS_FREE = 2**25
+FEW_BOXES, FEW_LABELS = 200, 2000  # of fewer, a fit would be another model
+
+
+def memory_of(size: FitSize, mapping: Mapping) -> float:
+    """Return the memory of a fit in bytes: coded samples, boxes, and what the mapping takes."""
+    n_values = size.n_samples * size.n_features
+    coding = DOUBLE * (n_values + 2 * min(MAX_CELLS, n_values))
+    return coding + PER_SIDE * size.n_boxes * size.n_features + mapping.memory(size)
+
+
+class FitLimits(NamedTuple):
+    """Most boxes and most labels that a fit may have; None: as the parameters say."""
+
+    max_nodes: int | None = None
+    max_labels: int | None = None
+
+
+def limits_by_memory(
+    owner: str, size: FitSize, mapping: Mapping, encoder: Encoder, names: Sequence[str] | None
+) -> FitLimits:
+    """Return limits by which a fit takes no more memory than there is, with a warning where they change it.
+
+    A fit that does not fit even so is refused with a ValueError.
+    """
+    wanted = memory_of(size, mapping)
+    if wanted <= ALWAYS_FREE and VARIABLE not in os.environ:
+        return FitLimits()  # to look up how much is free takes longer than a small fit
+    usable = usable_memory()
+    if usable is None or wanted <= usable:
+        return FitLimits()
+    least, limits = wanted, FitLimits()
+    for n_labels in _halves(size.n_labels, FEW_LABELS):
+        for n_boxes in _halves(size.n_boxes, FEW_BOXES):
+            fewer = size._replace(n_labels=n_labels, n_boxes=n_boxes)
+            limits = FitLimits(
+                n_boxes if n_boxes < size.n_boxes else None, n_labels if n_labels < size.n_labels else None
+            )
+            least = memory_of(fewer, mapping)
+            if least <= usable:
+                break
+        if least <= usable:
+            break
+    need = (
+        f"{owner} needs about {memory_text(wanted)} of memory for {plural(size.n_samples, 'row')} with "
+        f"{plural(size.n_features, 'feature')}, and {memory_text(usable)} may be used"
+    )
+    if least > usable:
+        raise ValueError(
+            f"{need}, which is too little even with fewer boxes. {_widest(encoder, names)}Learn fewer rows at once (by "
+            f"partial_fit, or sslart.dask), leave columns out, free memory, or set {VARIABLE} if more may be used."
+        )
+    done = {"max_nodes": f"{limits.max_nodes} boxes are learnt", "max_labels": f"{limits.max_labels} labels are used"}
+    set_by = [name for name, n in limits._asdict().items() if n is not None]
+    warnings.warn(
+        f"{need}: at most {' and '.join(done[name] for name in set_by)}. Set {' and '.join(set_by)} to have the same "
+        "model on every machine.",
+        UserWarning,
+        stacklevel=4,
+    )
+    return limits
+
+
+def _halves(n: int, least: int) -> list[int]:
+    """Return a number and its halves, down to the least that is worth a try."""
+    found = [n]
+    while found[-1] // 2 >= least:
+        found.append(found[-1] // 2)
+    return found
+
+
+def _widest(encoder: Encoder, names: Sequence[str] | None) -> str:
+    """Return a sentence on the column that makes most features; none where each makes one."""
+    n_features = Counter(feature.column for feature in encoder.features)
+    column, most = n_features.most_common(1)[0]
+    if most == 1:
+        return ""
+    name = repr(names[column]) if names and column < len(names) else f"number {column}"
+    return f"Column {name} alone makes {most} of the features, one for each of its categories. "
+
+
 class ARTEstimator(RawSamplesEstimator):
     """Base of the estimators that are one network each."""
 
@@ -299,7 +385,7 @@ class ARTEstimator(RawSamplesEstimator):
             n_labels,
             len(shared.class_table.seen),
         )
-        limits = limits_by_memory(self._name, size, shared.encoder, table.names)
+        limits = limits_by_memory(self._name, size, mapping, shared.encoder, table.names)
         if limits.max_nodes is not None:
             params = replace(params, max_nodes=limits.max_nodes)
         return params, mapping if limits.max_labels is None else mapping.keeping(limits.max_labels)

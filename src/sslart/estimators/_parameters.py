@@ -239,7 +239,7 @@ TABLE = {
             "on average over training sets and new samples like the labelled ones",
             "From a dict, of those predicted as a class, and it does not abstain from other classes. It needs evidence "
             "mapping, and enough labels.",
-            constraint=lambda owner, _, value: check_max_error(owner, value),
+            constraint=lambda owner, _, value: None if value is None else check_max_error(owner, value),
             predicts=True,
             type="float, dict from class to float, or None",
         ),
@@ -250,7 +250,7 @@ TABLE = {
             'predicted) to the cost, wrong predictions not named cost 1 and right ones 0. "balanced": a wrong '
             "prediction costs the more, the rarer its true class is among the labels, for a high balanced accuracy. "
             "None: the most probable class is predicted.",
-            constraint=lambda owner, _, value: check_costs(owner, value),
+            constraint=lambda owner, _, value: None if value is None else check_costs(owner, value),
             predicts=True,
             type='array-like of shape (n_classes, n_classes), dict, "balanced" or None',
         ),

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sslart._art.learning import LearningParams
+from sslart._art.boxes import LearningParams
 from sslart._art.network import Network
 from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
 from sslart._data.labels import ClassTable, Labels, Presentations

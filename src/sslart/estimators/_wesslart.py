@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sslart._art.learning import Fading, LearningParams
+from sslart._art.boxes import Fading, LearningParams
 from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
 from sslart._data.columns import ATTRIBUTE, NO_PLAN
 from sslart._data.labels import UNLABELLED, ClassTable, Labels, Presentations, read_labels
@@ -22,7 +22,7 @@ from sslart._mapping.loo_predictions import identities
 from sslart._mapping.mergeable_state import LabelledRows, Shared
 from sslart._mapping.model_view import MemberView
 from sslart._utils.arrays import BoolArray, FloatArray
-from sslart._utils.parallel import run_parallel
+from sslart._utils.resources import run_parallel
 from sslart._utils.validation import (
     MAX_SEED,
     saved_whole,

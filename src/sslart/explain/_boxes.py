@@ -20,29 +20,27 @@ from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class EncodedSamples:
-    """Samples in the user's units and in the unit cube, and how many ranges they lie beyond what was learnt."""
+    """Samples in the user's units and in the unit cube."""
 
     encoder: Encoder
     names: list[str]
     table: Table
     coded: FloatArray
-    beyond: FloatArray
 
-    @classmethod
-    def of(cls, encoder: Encoder, names: list[str], table: Table, coded: FloatArray) -> EncodedSamples:
-        """Return a table that is coded already, with how far its values lie beyond the range."""
-        matrix = encoder.matrix(table)
-        beyond: FloatArray = np.zeros_like(coded)
+    @cached_property
+    def beyond(self) -> FloatArray:
+        """Distance of each value beyond what was learnt, in ranges; 1 beyond a range without a width."""
+        encoder, matrix = self.encoder, self.encoder.matrix(self.table)
         known = encoder.lower <= encoder.upper
         out = ((matrix < encoder.lower) | (matrix > encoder.upper)) & known
-        if out.any():
-            matrix = encoder.on_scale(matrix)
-            lower, upper = (np.where(known, end, 0.0) for end in encoder.ends)
-            span = upper - lower
-            with np.errstate(over="ignore"):
-                ranges = np.maximum(lower - matrix, matrix - upper) / np.where(span > 0, span, 1.0)
-            beyond = np.where(out, np.where(span > 0, np.minimum(ranges, 1e300 / matrix.shape[1]), 1.0), 0.0)
-        return cls(encoder, names, table, coded, beyond)
+        if not out.any():
+            return np.zeros_like(self.coded)
+        matrix = encoder.on_scale(matrix)
+        lower, upper = (np.where(known, end, 0.0) for end in encoder.ends)
+        span = upper - lower
+        with np.errstate(over="ignore"):
+            ranges = np.maximum(lower - matrix, matrix - upper) / np.where(span > 0, span, 1.0)
+        return np.where(out, np.where(span > 0, np.minimum(ranges, 1e300 / matrix.shape[1]), 1.0), 0.0)
 
     def __len__(self) -> int:
         return len(self.coded)
@@ -336,15 +334,8 @@ class Box:
         Class of the node; None where it has no label.
     support : int
         How many samples the node has learnt; a float where they count less as they age.
-    label_counts : dict from class to int
-        How many labelled samples of each class are among them; classes without any are left out. Floats where they
-        count less as they age.
     choice, match : float
         How the node was ranked for this sample, and how well it fits it.
-    feature_matches : tuple of FeatureMatch
-        One per feature, in the order of the columns; made anew each time.
-    distance : float
-        L1 distance between sample and box, in learnt ranges.
     """
 
     node: int
@@ -358,7 +349,10 @@ class Box:
 
     @property
     def label_counts(self) -> dict[Class, float]:
-        """Number of labelled samples of each class learnt by the box; classes without any are omitted."""
+        """Number of labelled samples of each class learnt by the box; classes without any are omitted.
+
+        Floats where samples count less as they age.
+        """
         counts = zip(self._boxes.classes, self._boxes.counts[self._row].tolist(), strict=True)
         return {label: n for label, n in counts if n}
 
@@ -369,7 +363,7 @@ class Box:
 
     @property
     def feature_matches(self) -> tuple[FeatureMatch, ...]:
-        """One comparison per feature, in the order of the columns."""
+        """One comparison per feature, in the order of the columns; made anew each time."""
         return self._boxes.feature_matches(self._row)
 
     @property
@@ -488,7 +482,7 @@ class MemberProbe:
         self.member, self.classes = member, classes
         coded = member.encode(table)
         member.network.check_known_features(coded)
-        self.samples = EncodedSamples.of(member.encoder, names, table, coded)
+        self.samples = EncodedSamples(member.encoder, names, table, coded)
         self._present: BoolArray = ~np.isnan(self.samples.coded)
         self.n_present: IntArray = self._present.sum(axis=1)
 

@@ -131,7 +131,7 @@ def average_amounts(member: MemberView, n_columns: int) -> FloatArray:
 
 
 def _n_reference(member: MemberView) -> int:
-    """Return how many background samples make the average: fewer where boxes and columns are very many.
+    """Return the number of background samples in the average: fewer where boxes and columns are very many.
 
     With thousands of columns, a first explanation would else take a minute. The average of n samples differs from that
     of all by 1/n of the variance that the contributions of a sample have anyway.
@@ -456,14 +456,6 @@ class Evidence:
     probability : float
         What the margin means as a probability: that of the predicted class.
     runner_up_probability : float or None
-    contributions : tuple of Contribution
-        What leads from the base to the margin, the largest first.
-    shown : tuple of Contribution
-        Those to show: few, but together with the base they have the sign of the margin.
-    not_shown : tuple of Contribution
-        The others.
-    rest : float
-        The sum of the others.
     """
 
     predicted: Class

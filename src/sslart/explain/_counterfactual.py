@@ -11,12 +11,24 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from sslart._data.dates import day_of
 from sslart._data.labels import UNLABELLED, check_has_label
 from sslart._data.samples import Table, plain_value
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.optional import optional
-from sslart._utils.text import DatePart, category_text, escape, html_table, list_text, plural, printable, value_text
+from sslart._utils.text import (
+    DateName,
+    DatePart,
+    Day,
+    category_text,
+    escape,
+    html_table,
+    list_text,
+    plural,
+    printable,
+    value_text,
+)
 from sslart._utils.validation import check_flag, check_whole
 from sslart.explain._boxes import Class, Value
 from sslart.explain._options import STAY, ChangeSpace, Limits, options_of
@@ -48,10 +60,6 @@ class Counterfactual:
     ----------
     prediction : class
         What the model predicts for the changed sample.
-    changes : tuple of Change
-        The features that differ; of a date itself, not of its hour, weekday and month, which follow from it.
-    sample : tuple
-        The whole changed sample, one value per column; None where missing.
     confidence : float or None
         Probability of that class. This and what follows are None in an `Explanation`.
     distance : float or None
@@ -69,7 +77,7 @@ class Counterfactual:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """The features that differ."""
+        """The features that differ; of a date itself, not of its hour, weekday and month, which follow from it."""
         return self._table.changes(self._row)
 
     @property
@@ -78,7 +86,22 @@ class Counterfactual:
         return self._table.sample(self._row)
 
     def __str__(self) -> str:
-        return change_line(self)
+        *first, last = (change_text(change) for change in self.changes)
+        return f"{', '.join(first)} and {last}: {self._predicted()}" if first else f"{last}: {self._predicted()}"
+
+    def _predicted(self) -> str:
+        return _prediction_text(self.prediction, self.confidence, plausible=self.plausible)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counterfactual as plain values that JSON knows."""
+        return {
+            "prediction": self.prediction,
+            "confidence": self.confidence,
+            "distance": self.distance,
+            "plausible": self.plausible,
+            "changes": [change._asdict() for change in self.changes],
+            "sample": list(self.sample),
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +167,6 @@ class Counterfactuals(Sequence[Counterfactual]):
     ----------
     prediction : class or None
         What the model predicts for the sample as it is; None where it abstains.
-    abstained : bool
     confidence : float or None
         Probability of that class; None where the model abstains.
     target : class or None
@@ -180,14 +202,36 @@ class Counterfactuals(Sequence[Counterfactual]):
         return self._found[place]
 
     def __str__(self) -> str:
-        return as_text(self)
+        wanted = "another prediction" if self.target is None else printable(self.target)
+        each = "This change leads" if len(self) == 1 else "Each of these changes alone leads"
+        first = f"{self._headline()}. {each} to {wanted}:" if len(self) else f"{self._headline()}."
+        return "\n".join([first, *(f"  {number}. {one}" for number, one in enumerate(self, start=1)), *self._notes()])
 
     def __repr__(self) -> str:
-        return f"<Counterfactuals: {len(self)}; {headline(self)}>"
+        return f"<Counterfactuals: {len(self)}; {self._headline()}>"
+
+    def _headline(self) -> str:
+        """Return the headline with the current prediction."""
+        if self.abstained:
+            return "No prediction"
+        return f"Prediction: {_prediction_text(self.prediction, self.confidence)}"
+
+    def _notes(self) -> list[str]:
+        implausible = [IMPLAUSIBLE_NOTE] if any(one.plausible is False for one in self) else []
+        return implausible + ([self.note] if self.note else [])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counterfactuals as plain values that JSON knows."""
-        return as_dict(self)
+        return {
+            "prediction": self.prediction,
+            "abstained": self.abstained,
+            "confidence": self.confidence,
+            "target": self.target,
+            "features": self.feature_names,
+            "sample": list(self.sample),
+            "counterfactuals": [one.to_dict() for one in self],
+            "note": self.note,
+        }
 
     def to_frame(self) -> Any:
         """Return a pandas frame: the sample as it is, then each changed sample, with its prediction.
@@ -203,7 +247,19 @@ class Counterfactuals(Sequence[Counterfactual]):
         return optional("pandas", "data").DataFrame([given, *rows], index=index, columns=[*self.feature_names, *names])
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        """Return a table: one row per feature that changes, one column per counterfactual."""
+        heads = ["feature", "now", *(f"change {number}" for number in range(1, len(self) + 1))]
+        rows = []
+        for column, name in enumerate(self.feature_names):
+            now = self.sample[column]
+            cells = [value_text(name, one.sample[column], DIGITS) if one.sample[column] != now else "" for one in self]
+            if any(cells):
+                rows.append([name, value_text(name, now, DIGITS), *cells])
+        if rows:
+            now = "none" if self.abstained else _prediction_text(self.prediction, self.confidence)
+            rows.append(["prediction", now, *(one._predicted() for one in self)])
+        notes = "".join(f"<p>{escape(line)}</p>" for line in (str(self).split("\n")[0], *self._notes()))
+        return f'<div class="sslart-counterfactuals">{notes}{html_table(heads, rows) if rows else ""}</div>'
 
 
 def counterfactuals_of(
@@ -224,7 +280,8 @@ def counterfactuals_of(
         Features that never change, by name or column number.
     ranges : dict, default=None
         Limits of new values, from a feature (name or column number) to ``(low, high)``, None for a side without a
-        limit, or to a list of the categories that are allowed. A value that stays as it is may lie outside.
+        limit, or to a list of the categories that are allowed. Limits of a date are dates, as `datetime` or as texts in
+        ISO 8601, or days since 1970. A value that stays as it is may lie outside.
     n : int, default=3
         How many changes are wanted.
     plausible : bool, default=False
@@ -267,7 +324,9 @@ def counterfactuals_of(
     plausible = check_flag("counterfactual", "plausible", plausible)
     check_has_label(view.class_table)
     sample = read_sample(view, x)
-    present, confidence = present_class(view, sample)
+    prediction = view.predict(sample, want_proba=True)
+    assert prediction.proba is not None
+    present = prediction.indices.item(0)
     index = read_target(view, target, present)
     limits = read_limits(view, fixed, ranges)
     space = ChangeSpace(view, options_of(view, limits, sample), sample)
@@ -276,7 +335,7 @@ def counterfactuals_of(
     classes, names = view.classes.tolist(), view.feature_names
     return Counterfactuals(
         None if present == UNLABELLED else classes[present],
-        confidence,
+        None if present == UNLABELLED else prediction.proba.item(0, present),
         None if index is None else classes[index],
         CounterfactualTable(names, classes, np.array([present]), sample, sample).sample(0),
         names,
@@ -314,14 +373,14 @@ def _unlike(space: ChangeSpace, wanted: BoolArray, n: int, *, plausible: bool) -
     pool = [first.candidates]
     if n > 1:
         pool.append(search.all_changes().candidates)
-    choice = _Choice(space, first.candidates[0], np.concatenate(pool))
     tried: set[frozenset[int]] = {frozenset()}
-    for _ in range(MOST_ROUNDS):
+    for turn in range(MOST_ROUNDS + 1):
+        choice = _Choice(space, first.candidates[0], np.concatenate(pool))
         chosen = choice.unlike(n)
         columns = [frozenset(np.flatnonzero(choice.candidates[one] != STAY).tolist()) for one in chosen]
         every = frozenset[int]().union(*columns)
         without = {every, *columns, *(frozenset({column}) for column in every)} - tried
-        if len(chosen) >= n or not without:
+        if len(chosen) >= n or not without or turn == MOST_ROUNDS:
             break
         tried |= without
         held = sorted(without, key=sorted)
@@ -330,10 +389,7 @@ def _unlike(space: ChangeSpace, wanted: BoolArray, n: int, *, plausible: bool) -
         movable = again.movable.copy()
         for row, columns_held in enumerate(held):
             movable[row, list(columns_held)] = False
-        more = Search(again, wanted[rows], plausible=plausible, movable=movable).all_changes()
-        pool.append(more.candidates)
-        choice = _Choice(space, first.candidates[0], np.concatenate(pool))
-    chosen = choice.unlike(n)
+        pool.append(Search(again, wanted[rows], plausible=plausible, movable=movable).all_changes().candidates)
     chosen = [chosen[0], *sorted(chosen[1:], key=lambda one: (choice.n_changes[one], choice.distances[one]))]
     return choice.counterfactuals(chosen)
 
@@ -343,26 +399,22 @@ class _Choice:
 
     def __init__(self, space: ChangeSpace, first: IntArray, found: IntArray) -> None:
         self.space = space
-        self.candidates: IntArray = np.unique(found, axis=0)
-        self._measure()
-        place = int(np.flatnonzero((self.candidates == first).all(axis=1))[0])
-        shortest = self.n_changes[place], self.distances[place]
+        candidates: IntArray = np.unique(found, axis=0)
+        rows = np.zeros(len(candidates), dtype=np.int64)
+        table, _ = space.table_of(rows, candidates)
+        n_changes, distances = space.measured(rows, table)
+        place = int(np.flatnonzero((candidates == first).all(axis=1))[0])
         # what is found once some features are held comes after the first change, which is the same for any n
-        later = (self.n_changes > shortest[0]) | ((self.n_changes == shortest[0]) & (self.distances >= shortest[1]))
-        self.candidates = self.candidates[later]
-        self._measure()
-        self.first = int(np.flatnonzero((self.candidates == first).all(axis=1))[0])
+        later = (n_changes > n_changes[place]) | ((n_changes == n_changes[place]) & (distances >= distances[place]))
+        self.candidates, self.table = candidates[later], table[later]
+        self.n_changes, self.distances = n_changes[later], distances[later]
+        self.first = int(later[:place].sum())
         self.plausible = space.view.score_samples(self.table) >= space.view.novelty_threshold
         self.keys = [space.directions(0, candidate) for candidate in self.candidates]
-        sizes = space.sizes(np.zeros(len(self.candidates), dtype=np.int64), self.candidates)
+        sizes = space.sizes(rows[later], self.candidates)
         self.sizes = [
             {column: size[column].item() for column, _ in key} for key, size in zip(self.keys, sizes, strict=True)
         ]
-
-    def _measure(self) -> None:
-        rows = np.zeros(len(self.candidates), dtype=np.int64)
-        self.table, _ = self.space.table_of(rows, self.candidates)
-        self.n_changes, self.distances = self.space.measured(rows, self.table)
 
     def unlike(self, n: int) -> list[int]:
         """Return up to n candidates: the first, then those unlike what was chosen."""
@@ -525,34 +577,33 @@ def _allowed_categories(view: ModelView, column: int, given: Any) -> frozenset[A
 def _range(view: ModelView, column: int, given: Any) -> tuple[float, float]:
     name, encoder = view.feature_names[column], view.members[0].encoder
     lowest, highest = encoder.range_of(column)
+
+    def shown(value: float) -> str:
+        return str(Day(value)) if isinstance(name, DateName) and np.isfinite(value) else f"{value:g}"
+
     sides = list(given) if isinstance(given, Collection) and not isinstance(given, str) else []
+    if isinstance(name, DateName):
+        sides = [day_of(side) for side in sides]
     if len(sides) != 2 or not all(
         side is None or (isinstance(side, Real) and not isinstance(side, bool) and float(side) == float(side))
         for side in sides
     ):
         raise ValueError(
-            f"ranges[{name!r}] must be (low, high), None for a side without a limit, got {given!r}. "
-            f"{name!r} is a number from {lowest:g} to {highest:g} in what was learnt."
+            f"ranges[{name!r}] must be (low, high), None for a side without a limit, got {given!r}. {name!r} is a "
+            f"{'date' if isinstance(name, DateName) else 'number'} from {shown(lowest)} to {shown(highest)} in what "
+            "was learnt."
         )
     low, high = (
         without if side is None else float(side) for side, without in zip(sides, (-np.inf, np.inf), strict=True)
     )
     if low > high:
-        raise ValueError(f"ranges[{name!r}] is empty: {low:g} is above {high:g}. Give the lower limit first.")
+        raise ValueError(f"ranges[{name!r}] is empty: {shown(low)} is above {shown(high)}. Give the lower limit first.")
     if lowest <= highest and (low > highest or high < lowest):
         raise ValueError(
-            f"ranges[{name!r}], {low:g} to {high:g}, holds no value that was learnt: learnt values are {lowest:g} to "
-            f"{highest:g}. Give limits that reach into these."
+            f"ranges[{name!r}], {shown(low)} to {shown(high)}, holds no value that was learnt: learnt values are "
+            f"{shown(lowest)} to {shown(highest)}. Give limits that reach into these."
         )
     return low, high
-
-
-def present_class(view: ModelView, table: Table) -> tuple[int, float | None]:
-    """Return the class index that the model predicts for one sample and its probability; -1 and None for none."""
-    prediction = view.predict(table, want_proba=True)
-    index = prediction.indices.item(0)
-    assert prediction.proba is not None
-    return index, None if index == UNLABELLED else prediction.proba.item(0, index)
 
 
 def change_text(change: Change) -> str:
@@ -576,82 +627,6 @@ def _prediction_text(prediction: Any, confidence: float | None, *, plausible: bo
         ["implausible"] if plausible is False else []
     )
     return f"{printable(prediction)} ({', '.join(details)})" if details else printable(prediction)
-
-
-def change_line(counterfactual: Counterfactual) -> str:
-    """Return a text on all changes and the resulting prediction."""
-    *first, last = (change_text(change) for change in counterfactual.changes)
-    changes = f"{', '.join(first)} and {last}" if first else last
-    return f"{changes}: {_predicted(counterfactual)}"
-
-
-def _predicted(counterfactual: Counterfactual) -> str:
-    return _prediction_text(counterfactual.prediction, counterfactual.confidence, plausible=counterfactual.plausible)
-
-
-def headline(found: Counterfactuals) -> str:
-    """Return the headline with the current prediction."""
-    if found.abstained:
-        return "No prediction"
-    return f"Prediction: {_prediction_text(found.prediction, found.confidence)}"
-
-
-def as_text(found: Counterfactuals) -> str:
-    """Return counterfactuals in plain words, one line each."""
-    lines = [f"{headline(found)}."]
-    if len(found):
-        wanted = "another prediction" if found.target is None else printable(found.target)
-        each = "This change leads" if len(found) == 1 else "Each of these changes alone leads"
-        lines = [f"{headline(found)}. {each} to {wanted}:"]
-    lines += [f"  {number}. {one}" for number, one in enumerate(found, start=1)]
-    return "\n".join([*lines, *_notes(found)])
-
-
-def _notes(found: Counterfactuals) -> list[str]:
-    implausible = [IMPLAUSIBLE_NOTE] if any(one.plausible is False for one in found) else []
-    return implausible + ([found.note] if found.note else [])
-
-
-def counterfactual_dict(counterfactual: Counterfactual) -> dict[str, Any]:
-    """Return one counterfactual as values that JSON knows."""
-    return {
-        "prediction": counterfactual.prediction,
-        "confidence": counterfactual.confidence,
-        "distance": counterfactual.distance,
-        "plausible": counterfactual.plausible,
-        "changes": [change._asdict() for change in counterfactual.changes],
-        "sample": list(counterfactual.sample),
-    }
-
-
-def as_dict(found: Counterfactuals) -> dict[str, Any]:
-    """Return counterfactuals as values that JSON knows."""
-    return {
-        "prediction": found.prediction,
-        "abstained": found.abstained,
-        "confidence": found.confidence,
-        "target": found.target,
-        "features": found.feature_names,
-        "sample": list(found.sample),
-        "counterfactuals": [counterfactual_dict(one) for one in found],
-        "note": found.note,
-    }
-
-
-def as_html(found: Counterfactuals) -> str:
-    """Return counterfactuals as a table: one row per feature that changes, one column per counterfactual."""
-    heads = ["feature", "now", *(f"change {number}" for number in range(1, len(found) + 1))]
-    rows = []
-    for column, name in enumerate(found.feature_names):
-        now = found.sample[column]
-        cells = [value_text(name, one.sample[column], DIGITS) if one.sample[column] != now else "" for one in found]
-        if any(cells):
-            rows.append([name, value_text(name, now, DIGITS), *cells])
-    if rows:
-        now = "none" if found.abstained else _prediction_text(found.prediction, found.confidence)
-        rows.append(["prediction", now, *(_predicted(one) for one in found)])
-    notes = "".join(f"<p>{escape(line)}</p>" for line in (as_text(found).split("\n")[0], *_notes(found)))
-    return f'<div class="sslart-counterfactuals">{notes}{html_table(heads, rows) if rows else ""}</div>'
 
 
 def _note(

@@ -159,43 +159,6 @@ class Explanation:
         for `abstain_below` or `max_error`.
     confidence : float or None
         What `predict_proba` returns for the prediction; None where the model abstains.
-    expected_costs : dict from class to float, or None
-        What predicting each class is expected to cost; the prediction is the class of the lowest. None for a model
-        without `decision_costs`.
-    search_path : tuple of SearchStep
-        The boxes searched, best first, up to the first with a label, or to T. With evidence mapping all boxes
-        contribute, and it is empty, but where the model abstains because none of the T best has a label.
-    box : Box
-        The box that the prediction comes from; the best one where the model abstains. In an ensemble, that of the
-        member with the greatest weight among those that voted for the prediction. With evidence mapping, where no
-        single box decides, the best-ranked box with a label.
-    opposing_box : Box or None
-        The best-ranked box of another class, or where costs decide, of another prediction; None where there is none.
-    evidence : Evidence or None
-        With evidence mapping, the contributions of the features to the predicted class against the runner-up. None for
-        other mappings.
-    similar_boxes : tuple of Box
-        With evidence mapping, the boxes that match the sample best, labelled or not. In an ensemble,
-        those of the member that adds most to the prediction.
-    low_confidence : (float, float) or None
-        The highest probability and `abstain_below`, where the model abstains because the first is below the second.
-        With `max_error`, the probability of the class and the limit that follows from `max_error`; None in place of the
-        limit where no confidence is high enough.
-    max_error : float or None
-        The error that the limit in `low_confidence` follows from; None where that is `abstain_below`.
-    counterfactual : Counterfactual or None
-        The smallest change found that leads to another prediction, checked by predicting it; None where none was found.
-    advice : Advice or None
-        Which label would help most, where the model abstains.
-    novelty : Novelty or None
-        Why the sample is unlike all learnt samples; None where it is not.
-    votes : tuple of Vote or None
-        How each member voted; None unless the model is an ensemble.
-    quorum : int
-        How many members of an ensemble must vote before it predicts; 1 for a single model.
-    scores : dict from class to float, or None
-        The sum of the votes for each class; with evidence mapping, of the weighted probabilities. None unless the
-        model is an ensemble.
     """
 
     prediction: Class | None
@@ -215,31 +178,43 @@ class Explanation:
 
     @cached_property
     def box(self) -> Box:
-        """The box behind the prediction; with evidence mapping or abstention, the best box."""
+        """The box that the prediction comes from; the best one where the model abstains.
+
+        In an ensemble, that of the member with the greatest weight among those that voted for the prediction. With
+        evidence mapping, where no single box decides, the best-ranked box with a label.
+        """
         box = self._member.boxes[self._member_row]
         assert box is not None
         return box
 
     @cached_property
     def opposing_box(self) -> Box | None:
-        """The best-ranked box of another class; None where there is none."""
+        """The best-ranked box of another class, or where costs decide, of another prediction; None where none is."""
         return self._member.opposing[self._member_row]
 
     @cached_property
     def counterfactual(self) -> Counterfactual | None:
-        """The smallest change found that leads to another prediction; None where none was found."""
+        """The smallest change found that leads to another prediction, and was predicted; None where none was found."""
         return self._model.counterfactuals.get()[self._row]
 
     @property
     def search_path(self) -> tuple[SearchStep, ...]:
-        """The boxes searched, best first, up to the first with a label, or to T; none where all contribute."""
+        """The boxes searched, best first, up to the first with a label, or to T.
+
+        With evidence mapping all boxes contribute, and it is empty, but where the model abstains because none of the T
+        best has a label.
+        """
         if self._model.evidence is not None and (self.low_confidence is not None or not self.abstained):
             return ()
         return self._member.paths.steps(self._member_row)
 
     @property
     def low_confidence(self) -> tuple[float, float | None] | None:
-        """The highest probability and the limit it does not reach, where the model abstains because of that."""
+        """The highest probability and `abstain_below`, where the model abstains because the first is below the second.
+
+        With `max_error`, the probability of the class and the limit that follows from `max_error`; None in place of the
+        limit where no confidence is high enough.
+        """
         low = self._model.low_confidence[self._row]
         return None if low is None else (low.confidence, low.limit)
 
@@ -262,13 +237,16 @@ class Explanation:
 
     @cached_property
     def similar_boxes(self) -> tuple[Box, ...]:
-        """With evidence mapping, the boxes that match the sample best; none for other mappings."""
+        """With evidence mapping, the boxes that match the sample best, labelled or not; none for other mappings.
+
+        In an ensemble, those of the member that adds most to the prediction.
+        """
         boxes = (matched[self._member_row] for matched in self._member.similar)
         return tuple(box for box in boxes if box is not None)
 
     @cached_property
     def advice(self) -> Advice | None:
-        """The box whose label would help most, if the model abstains."""
+        """The box whose label would help most, where the model abstains."""
         if not self.abstained:
             return None
         own, row = self._member, self._member_row
@@ -302,7 +280,10 @@ class Explanation:
 
     @cached_property
     def scores(self) -> dict[Class, float] | None:
-        """The sum of the votes for each class; None unless the model is an ensemble."""
+        """The sum of the votes for each class; with evidence mapping, of the weighted probabilities.
+
+        None unless the model is an ensemble.
+        """
         ballot, row, classes = self._model.ballot, self._row, self._model.classes
         if ballot is None:
             return None
@@ -310,7 +291,7 @@ class Explanation:
 
     @cached_property
     def expected_costs(self) -> dict[Class, float] | None:
-        """Expected cost of predicting each class; None for a model without costs."""
+        """Expected cost of predicting each class, the lowest for the prediction; None without `decision_costs`."""
         costs = self._model.expected_costs
         return None if costs is None else dict(zip(self._model.classes, costs[self._row].tolist(), strict=True))
 

@@ -289,9 +289,12 @@ class ChangeSpace:
                 self.above[:, column] = np.searchsorted(values, given, side="right")
                 self.movable[:, column] &= ~np.isnan(given)
         self.follows = np.zeros((n, len(options.relations)), dtype=bool)
+        self.n_following = np.zeros((n, n_columns), dtype=np.int64)  # given columns that change with each
         for number, relation in enumerate(options.relations):
             held = relation.holds(table, options.spans.item(relation.column))
             self.follows[:, number] = held
+            if relation.column < view.reader.n_features_in_:
+                self.n_following[:, np.unique(relation.bases)] += held[:, None]
             absent = np.isnan(relation_values(table, relation)).any(axis=1)
             self.movable[held | absent, relation.column] = False
 

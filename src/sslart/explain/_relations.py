@@ -105,13 +105,12 @@ class _Finder:
         every = self.samples[:, self.numeric]
         place_of = {one.column: place for place, one in enumerate(member.encoder.features) if one.category is None}
         places = [place_of[column] for column in self.numeric]
-        rising = _in_steps(np.concatenate([every, lower[:, places], upper[:, places]]))
-        falling = _in_steps(np.concatenate([every, upper[:, places], lower[:, places]]))
+        values = np.concatenate([every, lower[:, places], upper[:, places]])
+        swapped = np.concatenate([every, upper[:, places], lower[:, places]])
+        rising, falling = _in_steps(values), _in_steps(swapped)
         shared = _in_shared_order(rising[: len(every)]) if len(places) > MANY_COLUMNS else slice(None)
-        rising, falling, lower, upper = rising[:, shared], falling[:, shared], lower[:, places], upper[:, places]
-        every, lower, upper = every[:, shared], lower[:, shared], upper[:, shared]
+        values, swapped, rising, falling = (one[:, shared] for one in (values, swapped, rising, falling))
         columns = np.array(self.numeric)[shared].tolist()
-        values, swapped = np.concatenate([every, lower, upper]), np.concatenate([every, upper, lower])
         for first, base in enumerate(columns):
             if base not in self.numeric:
                 continue

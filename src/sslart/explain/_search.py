@@ -29,22 +29,28 @@ from sslart.explain._options import STAY, ChangeSpace, Options
 PROBED_VALUES = 360  # of a sample, all features of each probe counted: predictions of few features take less time
 FEWEST_PROBES, MOST_PROBES = 12, 96  # of one feature each; so few options of all features together are all tried
 COARSE, MOST_COARSE = 8, 64  # options of a feature whose effect is known: per probe and feature, and at most
+SPREAD, MOST_SPREAD = 480, 38  # options of all features together, and of one, where none of the probes is enough
 DAYS = 7  # around a date that are all tried: weekdays come again
 EFFECTS = 6000  # predictions that the effects of options may take
 MANY_COLUMNS = 1000  # of more, which each cost much to predict, only those that count most are changed alone
 MOST_MOVED, ENDS = 24, 2  # so many of them, each to so many values
-PAIRED, PAIRS = 6, 4  # features that are tried in pairs, and how many pairs of them
+PAIRED = 6  # features that are tried in pairs
 MANY_PAIRED = 12  # features, for a what-if
+LEVELS, MANY_LEVELS = 10, 24  # options of each of a pair, for a what-if, and where changes must be plausible
 WIDE, MANY_WIDE = 2, 6  # pairs that are tried at several options of each, and those for a what-if
 TOGETHER = (3, 4, 5, 6, 8, 11, 15, 20, 30, 50, 100, 200, 500)  # features that are moved together
 FEW = 3  # features: where more are needed, ways into boxes are tried as well
 REDUCED = 36  # features of the pairs of a sample that are made smaller, three pairs at most
-NEAR_BOXES, WAYS = 16, 4  # boxes that are compared, and ways into them that are tried
+NEAR_BOXES, WAYS = 32, 8  # boxes that are compared, and ways into them that are tried
 ROWS = 1024  # samples that are searched together, and fewer of many features or classes
 CLOSE = 1 / 24  # of its way, to which one of several features comes as near as is enough
 NEVER = -1e9  # margin of a class that is not wanted
 LEAST = 1e-9  # probability that is told apart from 0
 BLOCK = 2_000_000  # values of candidates that are predicted together
+
+
+# of single features: places of rows, columns, options, and the margin that each is expected to lead to
+Probes = tuple[IntArray, IntArray, IntArray, FloatArray]
 
 
 class Found(NamedTuple):
@@ -141,29 +147,41 @@ class Search:
             return Found.joined([], self.n_columns)
         singles, alone = self._singles(rows, by_box=want_all)
         found, without = [singles], np.setdiff1d(rows, singles.rows)
-        paired = rows if want_all else without[: 0 if self.view.uses_one_box else None]  # one box: ways into boxes do
-        found.append(self._pairs(paired, alone.of(np.searchsorted(rows, paired)), want_all=want_all))
+        paired = rows
+        if not want_all:
+            columns = (singles.candidates != STAY).argmax(axis=1)
+            paired = without[:0] if self.view.uses_one_box else self._longer(rows, singles.rows, columns)
+        of_pairs = alone.of(np.searchsorted(rows, paired))
+        has_single = np.isin(paired, singles.rows)[:, None] & (self.space.n_following[paired] > 0)
+        of_pairs.gains[has_single] = -np.inf  # two features that others follow are no shorter than one
+        found.append(self._pairs(paired, of_pairs, want_all=want_all))
         open_ = np.setdiff1d(without, found[-1].rows)
         if self.view.uses_evidence:
             more = self._together(open_, alone.of(np.searchsorted(rows, open_)))
             found.append(more)
             open_ = np.setdiff1d(open_, more.rows[(more.candidates != STAY).sum(axis=1) <= FEW])
-        if _is_wide(
+        if not _is_wide(
             self.view
-        ):  # a way into a box changes hundreds of columns, which takes minutes, and nobody reads it
-            return Found.joined(found, self.n_columns)
-        found.append(self._into_boxes(open_))
+        ):  # there a way into a box changes hundreds of columns: it takes long, and is not read
+            found.append(self._into_boxes(open_))
         return Found.joined(found, self.n_columns)
+
+    def _longer(self, rows: IntArray, found: IntArray, columns: IntArray) -> IntArray:
+        """Return the rows for which no change of one column was found, or only with two others that follow it."""
+        return np.setdiff1d(rows, found[self.space.n_following[found, columns] < 2])
 
     # single features
 
     def _singles(self, rows: IntArray, *, by_box: bool) -> tuple[Found, Alone]:
         """Return changes of one feature, and what each feature gains alone."""
         _, start = self.predict(rows, np.full((len(rows), self.n_columns), STAY), by_box=by_box)
-        probed, columns, options, expected = self._probes(rows, start)
-        candidates = np.full((len(probed), self.n_columns), STAY)
-        candidates[np.arange(len(probed)), columns] = options
-        reached, margins = self.predict(rows[probed], candidates, by_box=by_box)
+        probes = self._probes(rows, start)
+        reached, margins = self._predict_single(rows, probes, by_box=by_box)
+        probed, columns = probes[0][reached], probes[1][reached]
+        more = self._anywhere(rows, np.searchsorted(rows, self._longer(rows, rows[probed], columns)))
+        found = self._predict_single(rows, more, by_box=by_box)
+        probed, columns, options, expected = (np.concatenate(both) for both in zip(probes, more, strict=True))
+        reached, margins = np.concatenate([reached, found[0]]), np.concatenate([margins, found[1]])
         gains = margins - start[probed] + 1e-3 * expected[:, None]
         alone = Alone.none(start, self.n_columns)
         above = self.space.above[rows[probed], columns]
@@ -180,8 +198,14 @@ class Search:
         alone.best.swapaxes(1, 2)[start <= NEVER] = STAY  # of classes that are wanted for other rows
         return self._nearest(rows, probed, columns, options, reached), alone
 
-    def _probes(self, rows: IntArray, start: FloatArray) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
-        """Return the options of single features to try: places of rows, columns, options, and the margin expected."""
+    def _predict_single(self, rows: IntArray, probes: Probes, *, by_box: bool) -> tuple[BoolArray, FloatArray]:
+        probed, columns, options, _ = probes
+        candidates = np.full((len(probed), self.n_columns), STAY)
+        candidates[np.arange(len(probed)), columns] = options
+        return self.predict(rows[probed], candidates, by_box=by_box)
+
+    def _probes(self, rows: IntArray, start: FloatArray) -> Probes:
+        """Return the options of single features that are expected to gain most, and the days around dates."""
         effects = effects_of(self.view, self.options)
         movable = self.movable[rows][:, effects.columns]
         movable &= effects.options != self._own_options(rows, effects.columns)
@@ -207,9 +231,15 @@ class Search:
             usable = self.movable[rows, column][:, None] & (options >= 0) & (options < self.options.sizes[column])
             places, which = np.nonzero(usable)
             parts.append((places, np.full(len(places), column), options[usable], np.zeros(len(places))))
-        found = [np.concatenate(part) for part in zip(*parts, strict=True)]
-        places, columns, options, gains = found
-        return places, columns, options, gains
+        places, columns, options, expected = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return places, columns, options, expected
+
+    def _anywhere(self, rows: IntArray, places: IntArray) -> Probes:
+        """Return options of single features that are spread over all that there are, for the rows at some places."""
+        n = 0 if _is_wide(self.view) else min(max(SPREAD // self.n_columns, COARSE), MOST_SPREAD)
+        spread = spread_options(self.options.sizes, n)
+        some, columns, which = np.nonzero(self.movable[rows[places]][:, :, None] & (spread != STAY))
+        return places[some], columns, spread[columns, which], np.zeros(len(some))
 
     def _own_options(self, rows: IntArray, columns: IntArray) -> IntArray:
         """Return the options that are the values of the samples already; -1 for none."""
@@ -284,14 +314,15 @@ class Search:
         leading = np.argsort(-alone.gains, axis=1, kind="stable")[:, :n]
         together = np.take_along_axis(alone.gains, leading, axis=1)
         expected = (alone.start[:, None] + together[:, one] + together[:, other]).reshape(len(rows), -1)
-        chosen = np.argsort(-expected, axis=1, kind="stable")[:, : len(one) if many else PAIRS]
+        chosen = np.argsort(-expected, axis=1, kind="stable")[:, : len(one)]
         pair, index = chosen // alone.n_classes, chosen % alone.n_classes
         each = np.arange(len(rows))[:, None]
         columns = leading[each, one[pair], index], leading[each, other[pair], index]
         options = [alone.best[each, column, index] for column in columns]
         found = self._of_two(rows, columns, [both[:, :, :1] for both in options])
         if many:
-            coarse = effects_of(self.view, self.options).table(self.n_columns, 24 if self.plausible else 10)
+            most = MANY_LEVELS if self.plausible else LEVELS
+            coarse = spread_options(self.options.sizes, max(min(6 * most // self.n_columns, most), 4))
             columns = columns[0][:, :MANY_WIDE], columns[1][:, :MANY_WIDE]
             every = [
                 np.where(self.movable[rows[:, None], column][:, :, None], coarse[column], STAY) for column in columns
@@ -483,6 +514,15 @@ class Search:
         return Found(found.rows, candidates)
 
 
+def spread_options(sizes: IntArray, most: IntArray | int) -> IntArray:
+    """Return at most so many options of each column, from the first to the last, (n_columns, n_options)."""
+    numbers = np.minimum(sizes, most)
+    found = np.full((len(sizes), numbers.max(initial=1)), STAY)
+    for column, (size, n) in enumerate(zip(sizes.tolist(), numbers.tolist(), strict=True)):
+        found[column, :n] = np.linspace(0, size - 1, n).astype(np.int64)
+    return found
+
+
 def n_probes(n_columns: int) -> int:
     """Return the number of changes of one feature that are tried for a sample."""
     return min(max(PROBED_VALUES // n_columns, FEWEST_PROBES), MOST_PROBES)
@@ -529,16 +569,6 @@ class Effects(NamedTuple):
     options: IntArray
     scores: FloatArray
 
-    def table(self, n_columns: int, most: int) -> IntArray:
-        """Return options of each column that were tried, fewer where there are many columns, (n_columns, n_options)."""
-        most = max(min(6 * most // n_columns, most), 4)  # pairs of all these are predicted, of some columns
-        found = np.full((n_columns, most), STAY)
-        for column in np.unique(self.columns).tolist():
-            own = self.options[self.columns == column]
-            some = np.unique(np.linspace(0, len(own) - 1, min(len(own), most)).astype(np.int64))
-            found[column, : len(some)] = own[some]
-        return found
-
     def margins(self, space: ChangeSpace, rows: IntArray, wanted: BoolArray, start: FloatArray) -> FloatArray:
         """Return the margin of a wanted class that each option is expected to lead to, (n_rows, n_options)."""
         own = np.empty((len(rows), len(self.columns)), dtype=np.int64)  # the option tried that is nearest to the value
@@ -576,10 +606,9 @@ def effects_of(view: ModelView, options: Options) -> Effects:
         if is_wide := _is_wide(view):
             amounts = np.where(sizes > 0, average_amounts(view.members[0], len(sizes)), -1.0)
             n_each = np.where(amounts >= np.sort(amounts)[-MOST_MOVED], np.minimum(sizes, ENDS), 0)
-        tried = [
-            np.unique(np.linspace(0, max(n - 1, 0), k).astype(np.int64)) for n, k in zip(sizes, n_each, strict=True)
-        ]
-        columns, chosen = np.repeat(np.arange(len(sizes)), [len(one) for one in tried]), np.concatenate(tried)
+        spread = spread_options(sizes, n_each)
+        columns, which = np.nonzero(spread != STAY)
+        chosen = spread[columns, which]
         if has_all:
             return Effects(columns, chosen, np.zeros((len(columns), len(view.classes))))
         table = samples_of_boxes(view)

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from sslart._data.columns import PARTS, ColumnPlan
 from sslart._data.encoder import Encoder
 from sslart._data.ranks import GRID, RankScale
 from sslart._mapping.evidence.basis import Term
 from sslart._mapping.evidence.design import RankScaler
+from sslart.export._dates import codes_of_parts
 from sslart.export._graph import CATEGORIES_DOMAIN, DOUBLE, INT64, STRING, Graph, Value
 
 UNKNOWN, MISSING = -1, -2  # codes of a category that the model does not know, and of the empty string
@@ -66,15 +68,30 @@ class UnitSamples:
     has_value: Value  # whether a sample has any, shape (n_samples,)
 
 
-def declare_columns(graph: Graph, names: Sequence[str], encoders: Sequence[Encoder]) -> GraphInputs:
-    """Declare the inputs: one matrix X of numbers, or one input per column where a column is categorical."""
+def declare_columns(graph: Graph, names: Sequence[str], encoders: Sequence[Encoder], plan: ColumnPlan) -> GraphInputs:
+    """Declare the inputs: one matrix X of numbers, or one input per column where a column is categorical.
+
+    A date is the number of days since 1970; its hour, weekday and month are no inputs, but follow from it.
+    """
     categorical, n_columns = encoders[0].categorical, len(names)
     numeric = [column for column in range(n_columns) if column not in categorical]
     if not categorical:
         return GraphInputs(graph, numeric, graph.input("X", DOUBLE, n_columns), {}, {})
-    inputs = [graph.input(name, STRING if column in categorical else DOUBLE, 1) for column, name in enumerate(names)]
+    n_given = n_columns - len(plan.dates) * len(PARTS)
+    inputs = [
+        graph.input(name, STRING if column in categorical else DOUBLE, 1) for column, name in enumerate(names[:n_given])
+    ]
     categories = {column: categories_of(encoders, column, names[column]) for column in sorted(categorical)}
-    codes = {column: _category_codes(graph, inputs[column], known) for column, known in categories.items()}
+    codes = {
+        column: _category_codes(graph, inputs[column], known)
+        for column, known in categories.items()
+        if column < n_given
+    }
+    for column, parts in plan.parts_of_dates(n_given).items():
+        known = [categories[part] for part in parts]
+        is_monthly = column in plan.monthly
+        found = codes_of_parts(graph, inputs[column], known, UNKNOWN, MISSING, is_monthly=is_monthly)
+        codes.update(zip(parts, found, strict=True))
     numbers = graph.join([inputs[column] for column in numeric], axis=1) if numeric else None
     return GraphInputs(graph, numeric, numbers, codes, categories)
 

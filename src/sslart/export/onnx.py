@@ -20,7 +20,6 @@ from sslart._mapping.model_view import MemberView, ModelView, view_of
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.files import write_atomically
 from sslart._utils.optional import optional
-from sslart._utils.text import DateName
 from sslart.export._graph import BOOL, CATEGORIES_DOMAIN, DOUBLE, INT64, STRING, Graph, Value
 from sslart.export._inputs import GraphInputs, ScaledSamples, UnitSamples, declare_columns, encoded, n_knots
 from sslart.export._terms import depth_limits, first_labelled, parts_of
@@ -76,8 +75,8 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> ModelProt
     Notes
     -----
     With one-to-many and one-to-one mapping the result is that of `predict`, bit for bit. Evidence is close: see
-    docs/onnx.md. For a sample without a single value, which `predict` refuses, the ONNX model abstains, with NaN as
-    probabilities.
+    docs/onnx.md. For a sample without a single value the ONNX model abstains, with NaN as probabilities. Dates are
+    numbers of days since 1970, as the clock shows them.
 
     Examples
     --------
@@ -104,13 +103,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> ModelProt
 def _model_of(view: ModelView) -> ModelProto:
     helper = optional("onnx.helper", "onnx")
     graph = Graph(OUTPUTS)
-    dates = [name for name in view.feature_names if isinstance(name, DateName)]
-    if dates:
-        raise ValueError(
-            f"Column {dates[0]!r} holds dates, which ONNX has no type for. Turn it into numbers and categories, such "
-            "as days since a fixed date and the weekday, and fit the model to these."
-        )
-    columns = declare_columns(graph, view.feature_names, [member.encoder for member in view.members])
+    columns = declare_columns(graph, view.feature_names, [member.encoder for member in view.members], view.reader.plan)
     _declare_outputs(graph, view, predicted(columns, view))
     if graph.n_bytes > MAX_BYTES:
         raise ValueError(

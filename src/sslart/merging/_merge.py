@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import clone
 
-from sslart._art.learning import LEAST_SUPPORT, Fits
+from sslart._art.boxes import LEAST_SUPPORT, Fits
 from sslart._art.network import Network
 from sslart._art.novelty import Measured, NoveltyCalibration
 from sslart._data.columns import ATTRIBUTE

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sslart._art.backend import row_keys
-from sslart._art.learning import DROPPED, NO_BOX
+from sslart._art.boxes import DROPPED, NO_BOX
 from sslart._art.network import Network
 from sslart._art.novelty import FitRecords, NoveltyCalibration
 from sslart._data.encoder import Encoder

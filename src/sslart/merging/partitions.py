@@ -34,11 +34,9 @@ from sklearn.base import clone, is_classifier
 
 from sslart._data.columns import PARTS, plan_of
 from sslart._data.labels import ClassTable, Labels, Presentations, read_labels
-from sslart._data.leakage import MOST_LABELS
-from sslart._data.outliers import warn_of_outliers
 from sslart._data.samples import SampleReader, Table, known_columns, read_samples
 from sslart._data.scaling import first_encoder
-from sslart._data.training import read_training
+from sslart._data.training import MOST_LABELS, read_training, warn_of_outliers
 from sslart._mapping.mergeable_state import LabelledRows, Shared
 from sslart._utils.arrays import BoolArray, IntArray, keys_of_numbers
 from sslart._utils.text import printable
@@ -152,8 +150,10 @@ def _read(model: Any, reader: SampleReader, samples: Any, labels: Any, row_names
     """Return the rows that stand for all as a table; the reader gets to know the columns, with warnings and notes."""
     if labels is not None:
         gaps = not isinstance(model, FuzzyARTMAP)
-        return read_training(reader, samples, labels, scaling=model.scaling, gaps=gaps, row_names=row_names)[0]
-    table = read_samples(reader, samples, reset=True, leave_out=True)
+        return read_training(
+            reader, samples, labels, scaling=model.scaling, gaps=gaps, row_names=row_names, read_texts=False
+        )[0]
+    table = read_samples(reader, samples, reset=True, leave_out=True, read_texts=False)
     warn_of_outliers(table, table, model.scaling, row_names)
     return table
 

@@ -16,7 +16,7 @@ from sslart._mapping.summary import summarise as model_summary
 from sslart._utils.files import write_atomically
 from sslart._utils.intervals import Estimate
 from sslart._utils.optional import optional
-from sslart._utils.text import count_text, number_text, plural, printable
+from sslart._utils.text import DateName, Day, count_text, number_text, plural, printable
 from sslart._utils.validation import check_whole
 from sslart.plotting._base import style
 from sslart.reporting._pictures import pictures_of
@@ -226,6 +226,7 @@ def environment() -> Any:
     )
     made.filters |= {
         "number": number_text,
+        "value_of": _value_of,
         "percent": _percent,
         "interval": _interval,
         "count": count_text,
@@ -237,6 +238,11 @@ def environment() -> Any:
 def _visible(value: Any) -> Any:
     """Return a text with every character visible; other values, such as Markup, are unchanged."""
     return printable(value) if type(value) is str else value
+
+
+def _value_of(value: float, feature: str) -> str:
+    """Return a value of a feature: a date where it holds dates."""
+    return str(Day(value)) if isinstance(feature, DateName) else number_text(value)
 
 
 def _percent(value: float | None) -> str:

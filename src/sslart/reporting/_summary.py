@@ -23,7 +23,6 @@ from sslart._utils.arrays import BoolArray, FloatArray
 from sslart._utils.intervals import share
 from sslart.active import LearningCurve, learning_curve
 from sslart.explain import importances_of
-from sslart.explain._importances import rows
 from sslart.metrics._quality import quality_of
 from sslart.rules import rules_of
 from sslart.rules._model_rules import condition_text
@@ -330,7 +329,7 @@ def importance_lines(observed: Observed, X: Any) -> tuple[list[Numbers], int]:
     amounts = sorted([*found.importances.tolist(), *([found.graph_importance] if found.graph.any() else [])])[::-1]
     lines = [
         {"name": name, "share": share, "words": words, "width": round(100 * amount / largest, 1)}
-        for amount, (name, _, share, words) in zip(amounts, rows(found), strict=True)
+        for amount, (name, _, share, words) in zip(amounts, found.rows(), strict=True)
         if amount > 0
     ]
     return lines[:MAX_FEATURES], max(len(lines) - MAX_FEATURES, 0)

@@ -6,7 +6,7 @@ import keyword
 import re
 import unicodedata
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import chain, count
@@ -22,6 +22,7 @@ from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.intervals import wilson
 from sslart._utils.text import DateName, DatePart, Day, category_text, plural, printable
+from sslart.rules._date_code import PYTHON_MOMENT, PYTHON_NAMES, iso_text, part_and_column, python_date, sql_part
 
 MAX_DIGITS = 20  # of a decimal that separates two values
 NO_PREDICTION = "no prediction"
@@ -330,7 +331,6 @@ def bounds(condition: ModelCondition) -> dict[str, Any]:
 
 def sql_code(rules: Sequence[ModelRule], result: str) -> str:
     """Return the rules as an SQL expression, ``CASE WHEN ... END``."""
-    _refuse_dates(rules, "SQL")
     _check_sql_texts(rules, result)
     *others, default = rules
     otherwise = _sql_literal(_result(default, result))
@@ -341,15 +341,6 @@ def sql_code(rules: Sequence[ModelRule], result: str) -> str:
         for rule in others
     ]
     return "\n".join(["CASE", *lines, f"  ELSE {otherwise}", "END"])
-
-
-def _refuse_dates(rules: Sequence[ModelRule], language: str) -> None:
-    names = [one.feature for rule in rules for one in rule.conditions if isinstance(one.feature, DateName | DatePart)]
-    if names:
-        raise ValueError(
-            f"A rule has a condition on {names[0]!r}, which follows from dates, and these have no form in {language} "
-            "that all programs read. Fit a model to the parts of the dates that matter, as columns of their own."
-        )
 
 
 def _check_sql_texts(rules: Sequence[ModelRule], result: str) -> None:
@@ -377,14 +368,24 @@ def _result(rule: ModelRule, result: str) -> Any:
 def _sql_condition(condition: ModelCondition) -> str:
     quoted = condition.feature.replace('"', '""')
     name = f'"{quoted}"'
+    part: str | None = None
+    if isinstance(condition.feature, DatePart):
+        part, column = part_and_column(condition.feature)
+        name = '"' + column.replace('"', '""') + '"'
     if condition.only_missing:
         return f"{name} IS NULL"
     if condition.categories:
-        named = ", ".join(map(_sql_literal, condition.categories))
-        text = f"{name} {'NOT IN' if condition.negated else 'IN'} ({named})"
+        value, known = (name, condition.categories) if part is None else sql_part(name, part, condition.categories)
+        named = ", ".join(map(_sql_literal, known))
+        text = f"{value} {'NOT IN' if condition.negated else 'IN'} ({named})"
     else:
         sides = ((">", condition.low), ("<=", condition.high))
-        limits = [f"{name} {sign} {number_repr(limit)}" for sign, limit in sides if limit is not None]
+        of_date = isinstance(condition.feature, DateName)
+        limits = [
+            f"{name} {sign} {_sql_literal(iso_text(limit)) if of_date else number_repr(limit)}"
+            for sign, limit in sides
+            if limit is not None
+        ]
         text = " AND ".join(limits) or f"{name} IS NOT NULL"
     return f"({name} IS NULL OR ({text}))" if condition.missing else text
 
@@ -402,7 +403,6 @@ def _sql_literal(value: Any) -> str:
 
 def python_code(rules: Sequence[ModelRule], name: str, result: str) -> str:
     """Return the rules as the source of a function of one sample, which needs nothing but Python."""
-    _refuse_dates(rules, "Python")
     *others, default = rules
     what = "number of the rule for" if result == "rule" else "class of"
     lines = [
@@ -410,9 +410,14 @@ def python_code(rules: Sequence[ModelRule], name: str, result: str) -> str:
         f'    """Return the {what} one sample: a mapping from feature to value, None or NaN where it is missing."""',
     ]
     conditions = [condition for rule in others for condition in rule.conditions]
-    variables = _variables(dict.fromkeys(condition.feature for condition in conditions))
+    variables = _variables(list(dict.fromkeys(condition.feature for condition in conditions)))
+    if any(isinstance(feature, DateName | DatePart) for feature in variables):
+        lines += PYTHON_MOMENT
     of_nan = {condition.feature for condition in conditions if _may_hold_for_nan(condition)}
     for feature, variable in variables.items():
+        if isinstance(feature, DateName | DatePart):
+            lines.append(f"    {variable} = {python_date(feature)}")
+            continue
         lines.append(f"    {variable} = sample[{feature!r}]")
         if feature in of_nan:
             lines.append(f"    {variable} = None if {variable} != {variable} else {variable}  # NaN is a missing value")
@@ -426,13 +431,14 @@ def python_code(rules: Sequence[ModelRule], name: str, result: str) -> str:
     return "\n".join([*lines, f"    return {_result(default, result)!r}", ""])
 
 
-def _variables(features: Iterable[str]) -> Mapping[str, str]:
+def _variables(features: Sequence[str]) -> Mapping[str, str]:
     """Return a name for each feature that Python takes as a variable, each different."""
     variables: dict[str, str] = {}
+    reserved = PYTHON_NAMES if any(isinstance(feature, DateName | DatePart) for feature in features) else frozenset()
     for place, feature in enumerate(features):
         plain = re.sub(r"\W+", "_", unicodedata.normalize("NFKC", feature)).strip("_")  # as Python reads names
         others = (f"x{place}_{number}" for number in count())
-        taken = {"sample", *variables.values()}
+        taken = {"sample", *reserved, *variables.values()}
         candidates = chain([plain, f"x{place}_{plain}".rstrip("_"), f"x{place}"], others)
         variables[feature] = next(name for name in candidates if is_name(name) and name not in taken)
     return variables

@@ -500,7 +500,8 @@ class ModelRuleSet(_Rules[ModelRule]):
 
         Missing values are NULL there. Names are in double quotes and texts in single quotes, as in standard SQL:
         PostgreSQL, SQLite, DuckDB, Oracle and SQL Server read them so. A text with a backslash makes a warning, because
-        some other databases would read an escape.
+        some other databases would read an escape. Dates are timestamps or texts in ISO 8601; rules with them are read
+        by SQLite, PostgreSQL and DuckDB.
 
         Parameters
         ----------
@@ -511,6 +512,8 @@ class ModelRuleSet(_Rules[ModelRule]):
 
     def to_python(self, name: str = "predict", result: str = "class") -> str:
         """Return the rules as the source of a Python function that takes one sample and needs no package.
+
+        Dates are `date` or `datetime` objects, or texts in ISO 8601.
 
         Parameters
         ----------

@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -152,8 +153,8 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def run(options: Options, told: Callable[[str], None] = print, pages: Callable[[Access], Any] | None = None) -> None:
-    """Serve until a signal arrives; `told` gets the address where the service listens.
+def run(options: Options, tell: Callable[[str], None] = print, pages: Callable[[Access], Any] | None = None) -> None:
+    """Serve until a signal arrives; `tell` gets the address where the service listens.
 
     `pages` returns an ASGI application with pages for browsers, which answers below /studio/; a token is then needed.
     """
@@ -161,41 +162,33 @@ def run(options: Options, told: Callable[[str], None] = print, pages: Callable[[
     _check_safe(options)
     start_logging()
     sys.setswitchinterval(SWITCH_SECONDS)
-    listening = _listening(options.host, options.port)
-    try:
-        store = Store(options.folder)
-    except BaseException:
-        listening.close()
-        raise
-    beyond = not is_loopback(options.host) or options.behind_proxy
-    if beyond and not tokens(store.reader()):
-        store.close()
-        listening.close()
-        raise ValueError(
-            "Beyond this machine the service needs tokens: sslart serve "
-            f"{options.folder} --add-token NAME --scope admin makes one."
+    with closing(_listening(options.host, options.port)) as listening, Store(options.folder) as store:
+        beyond = not is_loopback(options.host) or options.behind_proxy
+        if beyond and not tokens(store.reader()):
+            raise ValueError(
+                "Beyond this machine the service needs tokens: sslart serve "
+                f"{options.folder} --add-token NAME --scope admin makes one."
+            )
+        hosts = (*LOOPBACK, options.host, *options.allow_hosts)
+        registry = Registry(store, options.limits)
+        needs_token = beyond or pages is not None
+        app = create_app(registry, hosts=hosts, needs_token=needs_token, log_all=options.log_all, pages=pages)
+        if store.why_not_writable is not None:
+            logger.error(store.why_not_writable)
+        scheme = "http" if options.tls_cert is None else "https"
+        host = f"[{options.host}]" if ":" in options.host else options.host
+        tell(f"{scheme}://{host}:{listening.getsockname()[1]}")
+        server = _web_server(
+            app,
+            registry,
+            server_header=False,
+            proxy_headers=options.behind_proxy,
+            limit_concurrency=MAX_CONNECTIONS,
+            timeout_keep_alive=30,
+            ssl_certfile=None if options.tls_cert is None else str(options.tls_cert),
+            ssl_keyfile=None if options.tls_key is None else str(options.tls_key),
         )
-    hosts = (*LOOPBACK, options.host, *options.allow_hosts)
-    registry = Registry(store, options.limits)
-    app = create_app(
-        registry, hosts=hosts, needs_token=beyond or pages is not None, log_all=options.log_all, pages=pages
-    )
-    if store.why_not_writable is not None:
-        logger.error(store.why_not_writable)
-    scheme = "http" if options.tls_cert is None else "https"
-    host = f"[{options.host}]" if ":" in options.host else options.host
-    told(f"{scheme}://{host}:{listening.getsockname()[1]}")
-    server = _web_server(
-        app,
-        registry,
-        server_header=False,
-        proxy_headers=options.behind_proxy,
-        limit_concurrency=MAX_CONNECTIONS,
-        timeout_keep_alive=30,
-        ssl_certfile=None if options.tls_cert is None else str(options.tls_cert),
-        ssl_keyfile=None if options.tls_key is None else str(options.tls_key),
-    )
-    server.run(sockets=[listening])
+        server.run(sockets=[listening])
 
 
 def _check_safe(options: Options) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sslart.persistence import model_bytes, model_from_bytes
-from sslart.server.models._replica import Replica, fit, imported_model
+from sslart.persistence import model_bytes
+from sslart.server.models._replica import Replica, fit, imported_model, restored
 from sslart.server.models._settings import ModelSettings
 from sslart.server.store._database import DamagedError, StoreError, check_protocol, close, open_to_read, sqlite
 from sslart.server.store._files import Snapshot, digest_of, parts, read_snapshot, snapshots, uploads
@@ -115,9 +115,7 @@ def _replayed(connection: Any, row: ModelRow) -> Iterator[Finding]:
 def _start(connection: Any, row: ModelRow, kept: list[Snapshot]) -> Replica:
     if row.compacted_through == 0 or not kept:
         return Replica(ModelSettings.model_validate(row.settings))
-    first = kept[0]
-    model = model_from_bytes(read_snapshot(connection, first), f"the snapshot after record {first.sequence}")
-    return Replica(ModelSettings.model_validate(first.settings), model, first.sequence)
+    return restored(connection, kept[0])
 
 
 def _follow(connection: Any, row: ModelRow, replica: Replica, through: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import mimetypes
 import re
 import secrets
 import socket
@@ -11,15 +12,14 @@ import threading
 import webbrowser
 from collections.abc import Callable
 from dataclasses import dataclass
-from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from sslart.client import Client, ServiceError
 from sslart.server._service import Options, run
@@ -44,19 +44,13 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-cache",
 }
-KINDS = {
-    ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".md": "text/plain; charset=utf-8",
-}
-START = "index.html"
 HOST = "127.0.0.1"
 PORT = 8708
 MAX_NAME = 60
 TABLE_TOKEN = f"{PREFIX}table"
 SECONDS_TO_START = 600.0
+
+mimetypes.add_type("text/javascript", ".js")  # the registry of Windows may say otherwise, and browsers then refuse it
 
 
 class Sessions:
@@ -86,28 +80,24 @@ def new_code() -> str:
     return secrets.token_urlsafe(24)
 
 
-class Page(NamedTuple):
-    """A file as it is sent."""
+class StaticPages(StaticFiles):
+    """The files of the studio, with the headers that protect a page in a browser."""
 
-    content: bytes
-    kind: str
-    tag: str
+    def file_response(self, *args: Any, **options: Any) -> Response:
+        """Return a file, or that it has not changed."""
+        answer = super().file_response(*args, **options)
+        answer.headers.update(HEADERS)
+        return answer
 
 
 def pages(code: str) -> Callable[[Access], Any]:
     """Return a factory of the studio application, given the tokens of the service; `code` opens it once."""
 
     def application(access: Access) -> Any:
-        sessions, all_files = Sessions(access, code), _read(files("sslart.studio").joinpath("static"), "")
+        sessions = Sessions(access, code)
 
-        async def file(request: Request) -> Response:
-            page = all_files.get(request.path_params["path"] or START)
-            if page is None:
-                return JSONResponse({"error": "There is no such page."}, 404, HEADERS)
-            headers = {**HEADERS, "etag": page.tag}
-            if request.headers.get("if-none-match") == page.tag:
-                return Response(status_code=304, headers=headers)
-            return Response(page.content, 200, headers, page.kind)
+        async def missing(*_: Any) -> Response:
+            return JSONResponse({"error": "There is no such page."}, 404, HEADERS)
 
         async def session(request: Request) -> Response:
             headers = {**HEADERS, "cache-control": "no-store"}
@@ -120,26 +110,11 @@ def pages(code: str) -> Callable[[Access], Any]:
                 return JSONResponse({"error": 'Send {"code": CODE} as JSON.'}, 422, headers)
             return JSONResponse({"token": token}, 200, headers)
 
-        return Starlette(
-            routes=[
-                Route("/studio/session", session, methods=["POST"]),
-                Route("/studio/{path:path}", file, methods=["GET"]),
-            ]
-        )
+        static = StaticPages(packages=[("sslart.studio", "static")], html=True)
+        routes = [Route("/studio/session", session, methods=["POST"]), Mount("/studio", static)]
+        return Starlette(routes=routes, exception_handlers={404: missing})
 
     return application
-
-
-def _read(folder: Any, prefix: str) -> dict[str, Page]:
-    """Return all files below a folder by their path."""
-    found: dict[str, Page] = {}
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            found |= _read(entry, f"{prefix}{entry.name}/")
-        elif (ending := entry.name[entry.name.rfind(".") :]) in KINDS:
-            content = entry.read_bytes()
-            found[prefix + entry.name] = Page(content, KINDS[ending], f'"{sha256(content).hexdigest()[:32]}"')
-    return found
 
 
 @dataclass(frozen=True)
@@ -154,8 +129,8 @@ class Studio:
     opens_browser: bool = True
 
 
-def launch(studio: Studio, told: Callable[[str], None] = print) -> None:
-    """Serve the page until a signal comes; `told` gets sentences for the user."""
+def launch(studio: Studio, tell: Callable[[str], None] = print) -> None:
+    """Serve the page until a signal comes; `tell` gets sentences for the user."""
     if studio.table is not None and not studio.table.is_file():
         raise FileNotFoundError(f"There is no file {studio.table}: check the name.")
     code, known = new_code(), list[Access]()
@@ -167,11 +142,11 @@ def launch(studio: Studio, told: Callable[[str], None] = print) -> None:
     def started(address: str) -> None:
         model = None if studio.table is None else studio.name or model_name(studio.table)
         page = f"{address}/studio/#code={code}" + ("" if model is None else f"&model={model}")
-        told(f"The studio keeps its models in {studio.folder}.")
-        told(f"Open this address in a browser; it can be used once:\n{page}")
-        told("Press Ctrl+C to stop. Nothing is lost: start it again to go on.")
+        tell(f"The studio keeps its models in {studio.folder}.")
+        tell(f"Open this address in a browser; it can be used once:\n{page}")
+        tell("Press Ctrl+C to stop. Nothing is lost: start it again to go on.")
         if model is not None:
-            learn = (studio, model, address, known[0], told)
+            learn = (studio, model, address, known[0], tell)
             threading.Thread(target=_add_table, args=learn, name="table", daemon=True).start()
         if studio.opens_browser:
             threading.Thread(target=webbrowser.open, args=(page,), name="browser", daemon=True).start()
@@ -180,7 +155,7 @@ def launch(studio: Studio, told: Callable[[str], None] = print) -> None:
     run(Options(studio.folder, HOST, port, limits=Limits(keep_samples=True)), started, application)
 
 
-def _add_table(studio: Studio, model: str, address: str, access: Access, told: Callable[[str], None]) -> None:
+def _add_table(studio: Studio, model: str, address: str, access: Access, tell: Callable[[str], None]) -> None:
     """Make a model of the table, unless there is one of its name."""
     assert studio.table is not None
     if any(one.name == TABLE_TOKEN for one in access.known()):
@@ -190,11 +165,11 @@ def _add_table(studio: Studio, model: str, address: str, access: Access, told: C
         with Client(address, token) as client:
             client.ready(wait=SECONDS_TO_START)
             if any(one["name"] == model for one in client.models()):
-                told(f"There is a model {model!r} already: the page goes on with it. --as NAME makes another.")
+                tell(f"There is a model {model!r} already: the page goes on with it. --as NAME makes another.")
             else:
                 client.fit(model, studio.table, label=studio.label)
     except (ServiceError, OSError, ValueError) as error:
-        told(f"{studio.table} was not learnt: {error}")
+        tell(f"{studio.table} was not learnt: {error}")
     finally:
         access.revoke(TABLE_TOKEN)
 

@@ -19,7 +19,7 @@ import sslart
 from conftest import name_of
 from reproduction.tests import DATA, needs_data
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
-from sslart._art.learning import Fading, pieces
+from sslart._art.boxes import Fading, pieces
 
 BOUNDS = ([0.0, 0.0], [2.0, 1.0])
 EVIDENCE = {"mapping": "evidence", "families": ["box"], "bandwidth": 0.25, "ridge": 0.01}

@@ -144,7 +144,17 @@ def test_settings_that_make_no_sense_are_refused_and_change_nothing(
     before = client.get(PATH).json()
     assert client.post(f"{PATH}/refit", json={"settings": changes}).status_code == 422
     assert client.post("/v1/models", json={"name": "other", "settings": changes}).status_code == 422
+    query = {**changes, "parameters": json.dumps(changes.get("parameters", {}))}
+    assert client.put("/v1/models/other", params=query, content=CSV).status_code == 422
+    assert client.get("/v1/models/other").status_code == 404
     assert client.get(PATH).json() == before
+
+
+@pytest.mark.parametrize("parameters", ["no JSON", "[1]", '"text"'])
+def test_parameters_in_a_query_are_an_object(client: httpx.Client, parameters: str) -> None:
+    answer = client.put("/v1/models/other", params={"parameters": parameters}, content=CSV)
+    assert answer.status_code == 422
+    assert "parameters" in answer.json()["error"]
 
 
 def test_a_fit_with_settings_that_fail_leaves_the_model_and_its_settings(client: httpx.Client, used: str) -> None:

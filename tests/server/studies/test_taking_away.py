@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import zipfile
+from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -64,13 +65,15 @@ def test_rules_as_a_table(client: httpx.Client, cats: pd.DataFrame) -> None:
     assert len(pd.read_csv(io.StringIO(text))) == len(read(client, "cats/rules")["rules"])
 
 
-def test_rules_on_dates_say_why_there_is_no_sql(client: httpx.Client) -> None:
+def test_rules_on_dates_are_sql_on_dates(client: httpx.Client) -> None:
     days = pd.date_range("2024-01-01", periods=100)
     frame = pd.DataFrame({"day": days, "y": np.where(np.arange(100) < 50, "early", "late")})
     put(client, "days", frame, label="y")
-    answer = client.get("/v1/models/days/export", params={"format": "rules_sql"})
-    assert answer.status_code == 422
-    assert "dates" in answer.json()["error"]
+    sql = exported(client, "days", "rules_sql").text
+    with closing(sqlite3.connect(":memory:")) as database:
+        frame.to_sql("days", database, index=False)
+        found = [one for (one,) in database.execute(f"SELECT {sql} FROM days")]
+    assert np.mean(np.array(found) == frame["y"]) > 0.9
 
 
 def test_labels_as_a_table_that_can_be_learnt(client: httpx.Client, cats: pd.DataFrame) -> None:

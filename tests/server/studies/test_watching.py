@@ -26,13 +26,13 @@ def dropped(client: httpx.Client, name: str, frame: pd.DataFrame, **headers: str
 def test_nothing_has_come_yet(client: httpx.Client) -> None:
     put(client, "calm", two_classes(200), label="state")
     found = read(client, "calm/watch")
-    assert (found["since"], found["rows"], found["features"]) == (200, 0, [])
+    assert (found["since"], found["n_rows"], found["features"]) == (200, 0, [])
     assert found["text"].startswith("No row has come")
 
 
 def test_rows_of_the_same_source_have_not_changed(client: httpx.Client) -> None:
     found = dropped(client, "calm", two_classes(300, seed=1).drop(columns="state"))
-    assert found["rows"] == [200, 499]
+    assert (found["first"], found["last"]) == (200, 499)
     assert not any(one["has_drifted"] for one in found["features"])
     assert found["novel"]["share"] < 0.12
     assert not found["novel"]["is_more"]
@@ -55,8 +55,8 @@ def test_a_shift_is_found_with_the_test_of_scipy(client: httpx.Client) -> None:
 
 def test_watching_the_last_rows(client: httpx.Client) -> None:
     found = read(client, "shifted/watch", last=30)
-    assert (found["rows"], found["first"], found["last"]) == (30, 270, 299)
-    assert read(client, "shifted/watch")["rows"] == 100
+    assert (found["n_rows"], found["first"], found["last"]) == (30, 270, 299)
+    assert read(client, "shifted/watch")["n_rows"] == 100
     assert read(client, "shifted/watch", last=100_000)["compared_with"] == 0
 
 
@@ -70,10 +70,10 @@ def test_novel_rows_can_be_labelled(client: httpx.Client) -> None:
     answer = client.post("/v1/models/far/labels", params={"wait": 60}, json={"labels": [first], "refit": True}).json()
     assert read(client, f"far/jobs/{answer['job']}")["outcome"]["by_labels"]
     again = read(client, "far/watch")
-    assert (again["rows"], again["novel"]["n"]) == (30, 30)  # a fit that a label leads to hides nothing
+    assert (again["n_rows"], again["novel"]["n"]) == (30, 30)  # a fit that a label leads to hides nothing
     assert client.post("/v1/models/far/labels", json={"labels": others}).json()["learnt"] == 29
     client.post("/v1/models/far/refit", params={"wait": 60})
-    assert read(client, "far/watch")["rows"] == 0  # they are among those of the last fit now
+    assert read(client, "far/watch")["n_rows"] == 0  # they are among those of the last fit now
 
 
 def test_abstentions_are_counted(client: httpx.Client) -> None:
@@ -109,7 +109,7 @@ def test_a_table_counts_once_for_a_key(client: httpx.Client) -> None:
     frame = two_classes(20, seed=9).drop(columns="state")
     first = dropped(client, "once", frame, **{"idempotency-key": "k1"})
     again = dropped(client, "once", frame, **{"idempotency-key": "k1"})
-    assert first["rows"] == again["rows"] == [50, 69]
+    assert [(one["first"], one["last"]) for one in (first, again)] == [(50, 69), (50, 69)]
     assert read(client, "once")["rows"] == 70
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 import scipy.sparse
 
-from sslart._art.algebra import Cholesky, gram_matrix, multiply
+from sslart._art.backend import Cholesky, gram_matrix, multiply
 from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING, BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.validation import check_number, require, saved_array

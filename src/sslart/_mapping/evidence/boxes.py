@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse
 
-from sslart._art.algebra import multiply
-from sslart._art.backend import backend
+from sslart._art.backend import backend, multiply
 from sslart._mapping.evidence.basis import (
     MARGIN,
     Basis,
@@ -28,7 +27,7 @@ from sslart._mapping.evidence.design import DesignMatrices, feature_means
 from sslart._mapping.evidence.settings import MANY_CLASSES, MAX_SETTING, MIN_SETTING, BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 from sslart._utils.cache import CachesValues
-from sslart._utils.parallel import stop_flag
+from sslart._utils.resources import stop_flag
 from sslart._utils.validation import check_number, require, saved_array
 
 WIDTH = 16  # boxes lie in blocks of so many
@@ -330,8 +329,12 @@ class SubspaceFamily(BoxFamily):
         ]
 
 
+def most_boxes(n_features: int) -> int:
+    """Return the most boxes of a basis."""
+    return max(MIN_BOXES, min(BOXES_PER_FEATURE * n_features, MAX_SIDES // n_features))
+
+
 def _first_boxes(design: DesignMatrices) -> IntArray:
     """Return the indices of the boxes used: boxes with labels first, then the largest."""
-    n = design.n_features
-    most = max(MIN_BOXES, min(BOXES_PER_FEATURE * n, MAX_SIDES // n), design.boxes.n_wanted)
+    most = max(most_boxes(design.n_features), design.boxes.n_wanted)
     return np.arange(min(len(design.boxes.lower), most))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import scipy.sparse.csgraph
 
-from sslart._art.algebra import gram_matrix, multiply
+from sslart._art.backend import gram_matrix, multiply
 from sslart._data.ranks import GRID
 from sslart._mapping.evidence.settings import MANY_CLASSES, N_BLOCKS, NO_BLOCK
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray, equal_rows_share, equal_share

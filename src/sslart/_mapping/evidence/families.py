@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sslart._art.algebra import Cholesky, gram_matrix, multiply
+from sslart._art.backend import Cholesky, gram_matrix, multiply
 from sslart._art.trees import Forest
 from sslart._mapping.evidence.basis import (
     MARGIN,

@@ -13,8 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from sslart._art.algebra import Cholesky, gram_matrix, multiply
-from sslart._art.backend import backend
+from sslart._art.backend import Cholesky, backend, gram_matrix, multiply
 from sslart._mapping.evidence.basis import (
     MARGIN,
     Basis,
@@ -30,7 +29,7 @@ from sslart._mapping.evidence.design import DesignMatrices, LabelGroups
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.cache import CachesValues
-from sslart._utils.parallel import stop_flag
+from sslart._utils.resources import stop_flag
 from sslart._utils.validation import require, saved_array
 
 N_NEIGHBOURS = 7  # of each box in the graph; the distance of the last scales similarities

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sslart._art.algebra import multiply
+from sslart._art.backend import multiply
 from sslart._mapping.evidence.basis import PrimalRidge, Term
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet, places_in_class
 from sslart._mapping.evidence.families import TreeFamily, TreeTerm, family_of, forest_of

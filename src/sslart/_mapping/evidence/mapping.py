@@ -13,16 +13,19 @@ from sslart._art.backend import row_keys
 from sslart._art.network import Network
 from sslart._data.labels import UNLABELLED, ClassTable, Labels
 from sslart._data.samples import Table
-from sslart._mapping.base import Effort, Mapping, Segment
+from sslart._mapping.base import Effort, FitSize, Mapping, Segment
+from sslart._mapping.evidence.boxes import most_boxes
 from sslart._mapping.evidence.design import BoxSet, LabelledSet, places_in_class
 from sslart._mapping.evidence.families import FAMILIES, family_of, mixture_of
 from sslart._mapping.evidence.label_reservoir import AbsentLabels, LabelReservoir, labels_of
-from sslart._mapping.evidence.large_scale import warn_of_usual_settings
+from sslart._mapping.evidence.large_scale import MAX_BOXES as MAX_BOXES_OF_MANY
+from sslart._mapping.evidence.large_scale import MAX_FUNCTIONS, MAX_LABELS, warn_of_usual_settings
 from sslart._mapping.evidence.readout import Readout, SavedContext, Solution
-from sslart._mapping.evidence.selection import choose, choose_by_some, is_chosen_by_some, learn
+from sslart._mapping.evidence.selection import MAX_TRIED, choose, choose_by_some, is_chosen_by_some, learn
 from sslart._mapping.evidence.settings import (
     DEFAULT_MIXTURE,
     MANY_CLASSES,
+    N_BLOCKS,
     NO_BLOCK,
     EvidenceSettings,
     FixedSettings,
@@ -46,6 +49,8 @@ from sslart._utils.validation import WITHOUT_SAMPLES, require
 MAX_BOXES = 4000  # that take part in a regression; many classes may need more
 MAX_BOXES_OF_CLASSES = 6000  # where there are as many classes
 BOXES_PER_CLASS = 2  # at least, that take part
+N_BASES = 24  # kept while settings are chosen: boxes of several bandwidths on several scales, and others
+N_CORNERS = 16  # copies of the corners of boxes: on each scale, weighted, and as the kernel packs them
 N_HEAVIEST = 16  # mixtures that predict by some of the labels
 
 
@@ -90,6 +95,20 @@ class EvidenceMapping(CachesValues, Mapping):
     def weighs_classes(self) -> bool:
         """True if labels count by weights of their classes."""
         return self.settings.class_weight is not None
+
+    def memory(self, size: FitSize) -> float:
+        """Return the most memory in bytes: corners of boxes, functions at the labels, matrices of their products."""
+        n_features, n_labels = size.n_features, size.n_labels
+        n_few, n_dual = min(n_labels, MAX_TRIED), min(n_labels, MAX_LABELS)
+        n_landmarks = min(size.n_boxes, MAX_BOXES)
+        n_used = min(n_landmarks, most_boxes(n_features))
+        entries = (N_CORNERS * n_used + 2 * n_landmarks + 4 * n_dual) * n_features
+        entries += N_BASES * n_few * (n_used + n_few) + N_BLOCKS * n_few * size.n_classes
+        entries += 6 * n_dual * (n_used + n_dual)
+        if n_labels > MAX_LABELS:
+            n_functions = min(MAX_FUNCTIONS, 18 * n_features) + MAX_BOXES_OF_MANY  # 17 of a curve, one of a trend
+            entries += 2 * n_functions**2 + n_labels * (2 * MAX_BOXES_OF_MANY + 3 * n_features + 6 * size.n_classes)
+        return 8.0 * entries
 
     def keeping(self, max_labels: int) -> Self:
         """Return the mapping with another limit on the labelled samples that are kept."""

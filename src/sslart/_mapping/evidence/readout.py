@@ -27,7 +27,7 @@ from sslart._mapping.evidence.settings import (
     Mixture,
 )
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.parallel import n_threads, stop_flag
+from sslart._utils.resources import n_threads, stop_flag
 from sslart._utils.validation import check_number, require, saved_array
 
 LOG_RANGE, N_TRIED = (-1.0, 4.0), 26  # of the inverse temperature: its logarithm, and how many are tried first

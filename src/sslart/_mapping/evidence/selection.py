@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from sslart._art.algebra import multiply
+from sslart._art.backend import multiply
 from sslart._mapping.evidence.basis import Basis, DualRidge, Fit
 from sslart._mapping.evidence.design import DesignMatrices, LabelledSet
 from sslart._mapping.evidence.families import FAMILIES, TreeFamily, family_of

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sslart._art.algebra import Cholesky, multiply
-from sslart._art.backend import backend
+from sslart._art.backend import Cholesky, backend, multiply
 from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.samples import Table
 from sslart._mapping.base import Effort
@@ -28,7 +27,7 @@ from sslart._mapping.evidence.readout import Readout, Solution
 from sslart._mapping.evidence.settings import HALF_LIVES, EvidenceSettings, Mixture
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.cache import CachesValues, changed
-from sslart._utils.parallel import stop_flag
+from sslart._utils.resources import stop_flag
 from sslart._utils.validation import MAX_COUNT, check_number, require, saved_array, saved_whole
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ from starlette.responses import Response, StreamingResponse
 from sslart.server.api._endpoint import Actor, After, ContextOf, Most, Scope, answer, endpoint, of_kind
 from sslart.server.api._errors import ApiError
 from sslart.server.api._metrics import CONTENT_TYPE
-from sslart.server.api._schemas import NAME, Closed, listing
+from sslart.server.api._schemas import listing
 from sslart.server.models._events import Events, Listener
+from sslart.server.models._settings import NAME, Closed
 
 SECONDS_BETWEEN_SIGNS = 15.0
 KINDS = ("decision", "drift", "job", "labels", "learnt", "properties", "rejected", "state")

@@ -43,17 +43,7 @@ def create_app(
 ) -> Any:
     """Return the service as an ASGI application. It starts the registry when it is started, and stops it at the end.
 
-    Parameters
-    ----------
-    registry : Registry
-    hosts : iterable of str
-        The names by which the service may be called.
-    needs_token : bool, default=False
-        Whether a token is needed also where the store has none.
-    log_all : bool, default=False
-        Whether every request is logged.
-    pages : callable, default=None
-        Returns an ASGI application with pages for browsers, which answers below /studio/ without a token.
+    The options are those of `sslart.server.serve`.
     """
 
     @asynccontextmanager
@@ -83,8 +73,8 @@ def create_app(
     add_handlers(app, ROUTERS)
     app.openapi = cache(lambda: described(app))  # type: ignore[method-assign]
     served = None if pages is None else pages(access)
-    names = (one.lower() for one in hosts)
-    return Middleware(app, access, metrics, registry.limits, names, log_all=log_all, pages=served)
+    names = frozenset(one.lower() for one in hosts)
+    return Middleware(app, access, metrics, registry.limits, names, log_all, served)
 
 
 def described(app: FastAPI) -> dict[str, Any]:

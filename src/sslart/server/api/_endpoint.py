@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal, TypeVar, get_args
@@ -27,13 +26,12 @@ from sslart._utils.text import json_text
 from sslart.server.api._errors import STATUSES, ApiError
 from sslart.server.api._metrics import Metrics
 from sslart.server.api._middleware import OPEN_PATHS, Access
-from sslart.server.api._schemas import NAME, Problem
+from sslart.server.api._schemas import Problem
 from sslart.server.models._hosted import HostedModel
-from sslart.server.models._published import Published
-from sslart.server.models._registry import Registry
-from sslart.server.models._stored_rows import FoundRow
+from sslart.server.models._registry import FEW_ROWS, Registry
+from sslart.server.models._settings import NAME
 from sslart.server.models._transactions import Key
-from sslart.server.studies._samples import LoadedSamples
+from sslart.server.studies._study import Study
 
 JSON = "application/json"
 BINARY = "application/octet-stream"
@@ -68,6 +66,10 @@ class Threads:
             return await loop.run_in_executor(self._pool, copy_context().run, work, *arguments)
         finally:
             self._n_waiting -= 1
+
+    async def run_for(self, n_rows: int, work: Callable[[], Result]) -> Result:
+        """Return the result of work on rows: of few at once, of many by a thread."""
+        return work() if n_rows <= FEW_ROWS else await self.run(work)
 
     def close(self) -> None:
         """Shut down the threads after their current work."""
@@ -109,37 +111,6 @@ class Context:
                 path.unlink()
 
 
-@dataclass
-class Study:
-    """A model that has learnt something, for endpoints that look into it."""
-
-    context: Context
-    model: HostedModel
-
-    @cached_property
-    def published(self) -> Published:
-        """The last published state of the model."""
-        found: Published = self.context.registry.published(self.model)
-        return found
-
-    @cached_property
-    def loaded(self) -> LoadedSamples:
-        """All rows of the model as samples."""
-        return self.context.registry.samples(self.model)
-
-    def labels(self) -> list[Any]:
-        """Return the label in force of each sample, None where it has none."""
-        return self.loaded.labels(self.context.reader, self.model.id)
-
-    def has_label(self) -> Any:
-        """Return for each sample whether it has a label."""
-        return self.loaded.has_label(self.context.reader, self.model.id)
-
-    def rows(self, which: Sequence[int]) -> list[FoundRow]:
-        """Return rows that the model was given, by their numbers."""
-        return self.context.registry.rows(self.model, which)
-
-
 # FastAPI runs dependencies that are not async in a thread, for each request
 async def _context_of(request: Request) -> Context:
     found: Context = request.app.state.context
@@ -162,7 +133,7 @@ async def _model_of(request: Request, name: ModelName) -> HostedModel:
 
 async def _study_of(request: Request, name: ModelName) -> Study:
     found: Context = request.app.state.context
-    return Study(found, found.registry.model(name))
+    return Study(found.registry, found.registry.model(name))
 
 
 IdempotencyKey = Annotated[

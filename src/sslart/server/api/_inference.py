@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from fastapi import APIRouter, Header, Path, Request
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from sslart import __version__
@@ -20,11 +20,10 @@ from sslart._mapping.model_view import Decisions
 from sslart.server.api._admin import Live
 from sslart.server.api._endpoint import BINARY, JSON, LARGE, ContextOf, ModelOf, StudyOf, answer, endpoint, of_kind
 from sslart.server.api._errors import ApiError
-from sslart.server.api._schemas import Closed, listing
+from sslart.server.api._schemas import listing
 from sslart.server.models._published import Published
-from sslart.server.models._registry import FEW_ROWS
+from sslart.server.models._settings import Closed
 
-ALL = "input"  # the name of the tensor that has all features
 HEADER_LENGTH = "inference-header-content-length"
 MAX_VALUES = 10_000_000
 
@@ -34,11 +33,7 @@ Datatype = Literal[
 Shape = Annotated[list[Annotated[int, Field(ge=0, le=MAX_VALUES)]], Field(min_length=1, max_length=2)]
 
 
-class _Lenient(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-
-class InputTensor(_Lenient):
+class InputTensor(BaseModel):
     """A tensor of a request: a feature, or all features in their order."""
 
     name: Annotated[str, Field(max_length=1000)]
@@ -48,14 +43,14 @@ class InputTensor(_Lenient):
     data: list[Any] | None = None
 
 
-class WantedOutput(_Lenient):
+class WantedOutput(BaseModel):
     """An output that is wanted."""
 
     name: Annotated[str, Field(max_length=1000)]
     parameters: dict[str, Any] = {}
 
 
-class InferRequest(_Lenient):
+class InferRequest(BaseModel):
     """A request of the Open Inference Protocol."""
 
     id: Annotated[str, Field(max_length=200)] | None = None
@@ -64,12 +59,17 @@ class InferRequest(_Lenient):
     outputs: Annotated[list[WantedOutput], Field(max_length=100)] | None = None
 
 
-class OutputTensor(Closed):
-    """A tensor of an answer; without data where it is among the bytes behind the JSON."""
+class TensorMetadata(Closed):
+    """The name, type and shape of a tensor; -1 stands for any number of samples."""
 
     name: str
     datatype: Datatype
     shape: list[int]
+
+
+class OutputTensor(TensorMetadata):
+    """A tensor of an answer; without data where it is among the bytes behind the JSON."""
+
     parameters: dict[str, Any] = Field(default={})
     data: list[bool | int | float | str] = Field(default=[])
 
@@ -81,14 +81,6 @@ class InferAnswer(Closed):
     model_version: str
     id: str | None = Field(default=None, description="that of the request")
     outputs: list[OutputTensor]
-
-
-class TensorMetadata(Closed):
-    """The name, type and shape of a tensor; -1 stands for any number of samples."""
-
-    name: str
-    datatype: Datatype
-    shape: list[int]
 
 
 class ModelMetadata(Closed):
@@ -297,9 +289,11 @@ async def model_metadata(study: StudyOf) -> Any:
 
 @endpoint(router, "POST /v2/models/{name}/infer", InferAnswer, **_INFER)
 @at_version(f"POST {_VERSION}/infer", InferAnswer, name="version_infer", **_INFER)
-async def infer(study: StudyOf, request: Request, inference_header_content_length: HeaderLength = None) -> Any:
+async def infer(
+    context: ContextOf, study: StudyOf, request: Request, inference_header_content_length: HeaderLength = None
+) -> Any:
     """Predict samples: one tensor per feature, or one with all features in their order."""
-    body, context = await request.body(), study.context
+    body = await request.body()
     length = len(body) if inference_header_content_length is None else inference_header_content_length
     if length > len(body):
         raise ApiError(400, f"The header {HEADER_LENGTH} is {length}, and the body has {len(body)} bytes.")
@@ -312,10 +306,7 @@ async def infer(study: StudyOf, request: Request, inference_header_content_lengt
         return asked, _samples_of(published, inputs, context.registry.limits.max_rows)
 
     asked, table = read() if len(body) <= LARGE else await context.threads.run(read)
-    if len(table) <= FEW_ROWS:
-        predicted = published.predict_table(table)
-    else:
-        predicted = await context.threads.run(published.predict_table, table)
+    predicted = await context.threads.run_for(len(table), lambda: published.predict_table(table))
     context.metrics.count(study.model.name, predicted.abstained, predicted.is_novel)
     return _answer(study.model.name, asked, _outputs_of(published, predicted))
 

@@ -15,36 +15,38 @@ from sslart.server.models._hosted import READY, HostedModel
 from sslart.server.models._registry import Registry
 
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+PREDICTED = {
+    "sslart_rows_predicted": "Rows predicted.",
+    "sslart_rows_abstained": "Rows for which the model abstained.",
+    "sslart_rows_novel": "Rows that were novel.",
+}
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Metrics:
     """Counters of requests and predictions, and gauges of the models, read at each scrape."""
 
-    def __init__(self, hub: Registry) -> None:
+    def __init__(self, models: Registry) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the number of series
         self._registry = CollectorRegistry()
         self.requests = Counter("sslart_requests", "Requests.", ("method", "path", "status"), registry=self._registry)
         self.seconds = Histogram(
             "sslart_request_seconds", "Seconds per request.", ("path",), buckets=SECONDS, registry=self._registry
         )
-        self.predicted = Counter("sslart_rows_predicted", "Rows predicted.", ("model",), registry=self._registry)
-        self.abstained = Counter(
-            "sslart_rows_abstained", "Rows for which the model abstained.", ("model",), registry=self._registry
-        )
-        self.novel = Counter("sslart_rows_novel", "Rows that were novel.", ("model",), registry=self._registry)
-        self._registry.register(_Models(hub))
+        self._counters = [
+            Counter(name, words, ("model",), registry=self._registry) for name, words in PREDICTED.items()
+        ]
+        self._registry.register(_Models(models))
 
     def count(self, model: str, abstained: BoolArray | Sequence[bool], novel: BoolArray | Sequence[bool]) -> None:
         """Count rows that were predicted, those without a class, and those that were novel."""
-        self.predicted.labels(model).inc(len(abstained))
-        for counter, flags in ((self.abstained, abstained), (self.novel, novel)):
-            if n := int(sum(flags)):
+        for counter, n in zip(self._counters, (len(abstained), int(sum(abstained)), int(sum(novel))), strict=True):
+            if n:
                 counter.labels(model).inc(n)
 
     def forget(self, model: str) -> None:
         """Remove the counters of a deleted model."""
-        for counter in (self.predicted, self.abstained, self.novel):
+        for counter in self._counters:
             with suppress(KeyError):
                 counter.remove(model)
 
@@ -56,17 +58,17 @@ class Metrics:
 class _Models:
     """Collector of the current state of the models and the store."""
 
-    def __init__(self, hub: Registry) -> None:
-        self._hub = hub
+    def __init__(self, models: Registry) -> None:
+        self._registry = models
 
     def collect(self) -> Iterator[Any]:
         """Yield the metrics."""
-        store = self._hub.store
+        store = self._registry.store
         for name, words, value in (
             ("sslart_write_queue", "Requests that wait to be written.", store.n_waiting),
             ("sslart_store_bytes", "Size of the store on the disk.", store.n_bytes),
             ("sslart_store_writable", "1 where the store can be written.", store.why_not_writable is None),
-            ("sslart_event_listeners", "Listeners to events.", self._hub.events.n_listeners),
+            ("sslart_event_listeners", "Listeners to events.", self._registry.events.n_listeners),
         ):
             yield GaugeMetricFamily(name, words, float(value))
         for name, (words, of_model) in _GAUGES.items():
@@ -75,7 +77,7 @@ class _Models:
             yield self._of_models(CounterMetricFamily(name, words, labels=("model",)), of_model)
 
     def _of_models(self, family: Any, value: Callable[[HostedModel], float]) -> Any:
-        for one in self._hub.models():
+        for one in self._registry.models():
             family.add_metric((one.name,), value(one))
         return family
 

@@ -9,7 +9,7 @@ import secrets
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import ClientDisconnect
@@ -110,51 +110,31 @@ class Access:
         self._tokens = tokens(self._store.reader())
 
 
+@dataclass
 class Middleware:
-    """An ASGI application around another.
+    """An ASGI application around another."""
 
-    Parameters
-    ----------
-    app : ASGI application
-    access : Access
-    metrics : Metrics
-    limits : Limits
-    hosts : iterable of str
-        The names, in lower case and without a port, by which the service may be called: others come from pages that
-        point a name of theirs at this machine.
-    log_all : bool
-        Whether every request is logged, and not only those that change something or fail.
-    pages : ASGI application or None
-        What answers below /studio/, without a token and with headers of its own: pages for browsers.
-    """
-
-    def __init__(
-        self,
-        app: Any,
-        access: Access,
-        metrics: Metrics,
-        limits: Limits,
-        hosts: Iterable[str],
-        *,
-        log_all: bool = False,
-        pages: Any = None,
-    ) -> None:
-        self._app, self._access, self._metrics, self._limits = app, access, metrics, limits
-        self._hosts, self._log_all, self._pages = frozenset(hosts), log_all, pages
+    app: Any
+    access: Access
+    metrics: Metrics
+    limits: Limits
+    hosts: frozenset[str]  # in lower case, without a port: others come from pages that point a name at this machine
+    log_all: bool = False  # every request, and not only those that change something or fail
+    pages: Any = None  # the application below /studio/, without a token and with headers of its own
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
-        is_page = self._pages is not None and scope["path"].startswith(PAGES_PATH)
-        request = _RequestState(scope, receive, send, self._limits, () if is_page else HEADERS)
+        is_page = self.pages is not None and scope["path"].startswith(PAGES_PATH)
+        request = _RequestState(scope, receive, send, self.limits, () if is_page else HEADERS)
         try:
             self._check(scope, request.headers)
             if not is_page:
                 self._check_token(scope, request.headers)
             async with asyncio.timeout(request.seconds_allowed()):
-                await (self._pages if is_page else self._app)(scope, request.receive, request.send)
+                await (self.pages if is_page else self.app)(scope, request.receive, request.send)
         except (ApiError, TimeoutError) as error:
             if request.status is None:
                 await answer_to(_too_slow() if request.is_waiting else error)(scope, receive, request.send)
@@ -171,7 +151,8 @@ class Middleware:
         if sum(name == b"host" for name, _ in scope["headers"]) > 1:
             raise ApiError(400, "The request has more than one Host header.")
         host = headers.get(b"host", b"").decode("latin-1").lower()
-        if _without_port(host) not in self._hosts:
+        found = _HOST.fullmatch(host)
+        if found is None or found[1] not in self.hosts:
             raise ApiError(421, f"This service is not called {host!r}: start it with --allow-host to allow the name.")
         origin = headers.get(b"origin")
         if origin is not None and origin.decode("latin-1").lower() not in (f"http://{host}", f"https://{host}"):
@@ -186,7 +167,7 @@ class Middleware:
             client = (scope.get("client") or ("unknown",))[0]
             authorization = headers.get(b"authorization")
             given = None if authorization is None else authorization.decode("latin-1")
-            token = scope["sslart.token"] = self._access.check(given, client)
+            token = scope["sslart.token"] = self.access.check(given, client)
             if token is LOCAL and any(name in headers for name in FORWARDED):
                 raise ApiError(403, "A proxy passes on requests of others: start the service with --behind-proxy.")
 
@@ -194,10 +175,10 @@ class Middleware:
         seconds, status = time.perf_counter() - request.start, request.status or CLIENT_GONE
         path = getattr(scope.get("route"), "path", "other")
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        self._metrics.requests.labels(method, path, status).inc()
-        self._metrics.seconds.labels(path).observe(seconds)
+        self.metrics.requests.labels(method, path, status).inc()
+        self.metrics.seconds.labels(path).observe(seconds)
         is_failure = status >= 500 and scope["path"] not in OPEN_PATHS
-        if self._log_all or is_failure or (method not in ("GET", "HEAD") and status in (401, 403, 421)):
+        if self.log_all or is_failure or (method not in ("GET", "HEAD") and status in (401, 403, 421)):
             token = scope.get("sslart.token")
             details = {
                 "request": request.id,
@@ -266,8 +247,3 @@ class _RequestState:
 def _too_slow() -> ApiError:
     """Return the error for a body that arrives too slowly."""
     return ApiError(408, "The body of the request came too slowly: send it again, or in smaller parts.")
-
-
-def _without_port(host: str) -> str:
-    found = _HOST.fullmatch(host)
-    return "" if found is None else found[1]

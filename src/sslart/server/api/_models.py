@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import cache, partial
 from math import isfinite
 from pathlib import Path as FilePath
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
-from pydantic import BaseModel, Field, JsonValue, TypeAdapter
+from pydantic import BaseModel, Field, Json, JsonValue, WithJsonSchema
 from starlette.responses import Response
 
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
-from sslart._utils.notes import collected_notes
-from sslart.export.onnx import to_onnx
-from sslart.reporting import report
 from sslart.server.api import _schemas as schemas
 from sslart.server.api._endpoint import (
-    BINARY,
     FILE,
     Actor,
     After,
@@ -35,7 +31,6 @@ from sslart.server.api._endpoint import (
     ModelOf,
     Most,
     Responses,
-    Study,
     StudyOf,
     Wait,
     answer,
@@ -45,26 +40,20 @@ from sslart.server.api._endpoint import (
     received,
 )
 from sslart.server.api._errors import ApiError
-from sslart.server.api._schemas import NAME, listing
+from sslart.server.api._schemas import listing
 from sslart.server.models._hosted import HostedModel
-from sslart.server.models._settings import Learning, ModelSettings, Name
-from sslart.server.models._stored_rows import MAX_DIGITS, StoredRows
-from sslart.server.models._transactions import Key, NoSuchModelError, learnt_with
+from sslart.server.models._settings import NAME, ModelSettings, Name
+from sslart.server.models._stored_rows import MAX_DIGITS
+from sslart.server.models._transactions import Key, NoSuchModelError, record_to_await
 from sslart.server.store._files import remove_unused
 from sslart.server.store._journal import CANCELLED, DONE, FAILED, WAITING, JobRow, job, jobs
 from sslart.server.store._labels import history
 from sslart.server.studies._examples import ANSWER, EXAMPLES, LABEL, Example, described, example_frame
-from sslart.server.studies._exports import card_html, labels_csv, script_zip, training_history
-from sslart.server.studies._rules import rules_of
+from sslart.server.studies._exports import EXPORTS, Format
 
-ROWS_IN_REPORT = 2000
 NO_CHANGE = schemas.RefitRequest()
-Format = Literal["sslart", "onnx", "report", "rules_sql", "rules_python", "rules_csv", "labels_csv", "script", "card"]
-Estimator = Literal["AutoSSLART", "SSLART", "WESSLART", "FuzzyARTMAP"]
-Names = Annotated[list[Name], Field(max_length=1000)]
 JobNumber = Annotated[int, Path(ge=1, lt=2**63, description="the number of the record in the journal of the model")]
 
-_PARAMETERS = TypeAdapter(dict[str, JsonValue])
 _ENDED: Responses = {200: {"model": schemas.Job, "description": "The model is fitted."}}
 _TAKEN: Responses = {201: {"model": schemas.Accepted, "description": "The file of a model was taken."}}
 
@@ -74,9 +63,22 @@ job_router = APIRouter(tags=["jobs"])
 fitting = partial(endpoint, router, schema=schemas.Job, scope="learn", status=202, responses=_ENDED)
 
 
-def _setting(name: str, alias: str | None = None) -> Any:
-    """Return a parameter of the query that is a setting of the model."""
-    return Query(alias=alias, description=ModelSettings.model_fields[name].description)
+def _few_names(setting: str) -> Any:
+    """Return a list of columns in a query, which holds fewer of them than a body."""
+    return Field(default=[], max_length=1000, description=ModelSettings.model_fields[setting].description)
+
+
+class FileQuery(ModelSettings):
+    """Query of a request that makes a model from a file: settings, the encoding of text, and how long to wait."""
+
+    ignore: list[Name] = _few_names("ignore")
+    category: list[Name] = _few_names("category")
+    use: list[Name] = _few_names("use")
+    parameters: Annotated[Json[dict[str, JsonValue]], WithJsonSchema({"type": "string"})] = Field(
+        default={}, description='of the estimator, as JSON, such as {"vigilance": 0.8}', max_length=50
+    )
+    encoding: Encoding = None
+    wait: Wait = 0
 
 
 @endpoint(learning, "POST /v1/models/{name}/learn", schemas.Accepted, scope="learn", errors=(409,))
@@ -101,7 +103,7 @@ async def label_rows(
     given = [(one.row, one.label) for one in body.labels]
     written = await context.registry.label(model, given, body.by or actor, key, together=body.together)
     number = await context.registry.refit_by_labels(model, written, actor) if body.refit else None
-    await applied(model, learnt_with(model.n_rows, written, number), wait)
+    await applied(model, record_to_await(model.n_rows, written, number), wait)
     return {"model": model.name, **written.answer, **({} if number is None else {"job": number})}
 
 
@@ -131,8 +133,7 @@ def find_row(
     """Return a stored row by its number or id: its cells, its label, and its prediction."""
     which = int(row) if by_number and row.isdecimal() and len(row) < MAX_DIGITS else row
     (found,) = context.registry.rows(model, [which])
-    shown = {name: getattr(found, name) for name in ("row", "cells", "label", "decision")}
-    return {"model": model.name, **shown}
+    return {"model": model.name, **vars(found)}
 
 
 @endpoint(router, "GET /v1/models", schemas.Models)
@@ -154,47 +155,25 @@ async def create_model_from_file(
     actor: Actor,
     request: Request,
     name: ModelName,
-    label: Annotated[Name | None, _setting("label")] = None,
-    id_column: Annotated[Name | None, _setting("id", "id")] = None,
-    group: Annotated[Name | None, _setting("group")] = None,
-    ignore: Annotated[Names, _setting("ignore")] = [],  # noqa: B006
-    category: Annotated[Names, _setting("category")] = [],  # noqa: B006
-    use: Annotated[Names, _setting("use")] = [],  # noqa: B006
-    estimator: Annotated[Estimator, _setting("estimator")] = "AutoSSLART",
-    learn: Annotated[Learning, _setting("learn")] = Learning.familiar,
-    parameters: Annotated[
-        str, Query(max_length=10_000, description='of the estimator, as JSON, such as {"vigilance": 0.8}')
-    ] = "{}",
-    encoding: Encoding = None,
-    wait: Wait = 0,
+    query: Annotated[FileQuery, Query()],
 ) -> Any:
     """Create a model from a table, which it is fitted to, or from the file of a model.
 
     The answer is the job that fits it; with `wait`, when it has ended.
     """
-    settings = ModelSettings(
-        estimator=estimator,
-        parameters=_PARAMETERS.validate_json(parameters),
-        label=label,
-        id=id_column,
-        group=group,
-        ignore=ignore,
-        category=category,
-        use=use,
-        learn=learn,
-    )
+    settings = ModelSettings(**query.model_dump(exclude={"encoding", "wait"}))
     settings.new_estimator()
     registry = context.registry
     before = next((one for one in registry.models() if one.name == name), None)
     if before is not None:
         registry.check_empty(before)
-    async with _uploaded(context, request, encoding, settings.named_columns) as (upload, is_model, _):
+    async with _uploaded(context, request, query.encoding, settings.named_columns) as (upload, is_model, _):
         if before is not None:  # it has learnt nothing, such as after a table that could not be learnt
             await registry.delete(before, actor, only_empty=True)
         hosted = await registry.create(name, settings, actor)
         written = await registry.add_upload(hosted, upload, is_model, actor)
     sequence = written.answer["sequence"]
-    await applied(hosted, sequence, wait or (60 if is_model else 0))
+    await applied(hosted, sequence, query.wait or (60 if is_model else 0))
     if is_model:
         return answer({"model": name, "sequence": sequence, "rows": []}, 201)
     return _job_answer(context, hosted, sequence)
@@ -393,74 +372,7 @@ async def cancel_job(context: ContextOf, actor: Actor, model: ModelOf, sequence:
     return _described_job(model, _found_job(context, model, sequence))
 
 
-class _Exporter(NamedTuple):
-    """An export format: function of the content, media type, and file extension."""
-
-    content: Callable[[Study], bytes]
-    kind: str
-    ending: str
-
-
-def _as_onnx(study: Study) -> bytes:
-    study.published.check_has_label()
-    content: bytes = to_onnx(study.published.model).SerializeToString()
-    return content
-
-
-def _as_report(study: Study) -> bytes:
-    """Return a report on rows that the model was given."""
-    published = study.published
-    published.check_has_label()
-    samples, labels = _rows_learnt(study).samples_for(published, ROWS_IN_REPORT)
-    with tempfile.TemporaryDirectory() as folder:
-        path = FilePath(folder) / "report.html"
-        title = f"Report on the model {study.model.name}"
-        report(published.model, samples, labels, path, title=title, held_out=False)
-        return path.read_bytes()
-
-
-def _rows_learnt(study: Study) -> StoredRows:
-    settings, before = study.published.settings, study.published.sequence + 1
-    return study.context.registry.stored_rows(study.model, settings, before)
-
-
-def _rules(study: Study) -> Any:
-    return rules_of(study.context.registry, study.model, study.published)
-
-
-def _as_sql(study: Study) -> bytes:
-    with collected_notes() as notes:
-        text = _rules(study).to_sql()
-    return "".join([*(f"-- {note}\n" for note in notes), text, "\n"]).encode()
-
-
-def _labels(study: Study) -> bytes:
-    return labels_csv(study.context.registry.stored_rows(study.model, study.published.settings)).encode()
-
-
-def _script(study: Study) -> bytes:
-    lessons = training_history(study.context.reader, study.model.id, study.published)
-    return script_zip(study.model.name, study.published, lessons)
-
-
-def _card(study: Study) -> bytes:
-    return card_html(study.model.name, _rows_learnt(study), study.published, _rules(study)).encode()
-
-
-_ZIP = "application/zip"
-_HTML, _CSV, _TEXT = (f"text/{kind}; charset=utf-8" for kind in ("html", "csv", "plain"))
-_EXPORTERS: dict[Format, _Exporter] = {
-    "sslart": _Exporter(lambda study: study.published.content(), BINARY, ".sslart"),
-    "onnx": _Exporter(_as_onnx, BINARY, ".onnx"),
-    "report": _Exporter(_as_report, _HTML, ".html"),
-    "rules_sql": _Exporter(_as_sql, _TEXT, ".sql"),
-    "rules_python": _Exporter(lambda study: str(_rules(study).to_python()).encode(), _TEXT, ".py"),
-    "rules_csv": _Exporter(lambda study: str(_rules(study).to_csv()).encode(), _CSV, "_rules.csv"),
-    "labels_csv": _Exporter(_labels, _CSV, "_labels.csv"),
-    "script": _Exporter(_script, _ZIP, "_rebuild.zip"),
-    "card": _Exporter(_card, _HTML, "_card.html"),
-}
-_EXPORTED = of_kind("The file.", BINARY, "text/html", "text/plain", "text/csv", _ZIP)
+_EXPORTED = of_kind("The file.", *dict.fromkeys(kind.partition(";")[0] for _, kind, _ in EXPORTS.values()))
 
 
 @endpoint(router, "GET /v1/models/{name}/export", responses=_EXPORTED, errors=(501,), long=True)
@@ -469,9 +381,9 @@ def export(study: StudyOf, format: Annotated[Format, Query(description="of the f
 
     Or what it knows: its rules, its labels, a script that makes the same model again, or a model card.
     """
-    exporter = _EXPORTERS[format]
-    headers = {"content-disposition": f'attachment; filename="{study.model.name}{exporter.ending}"'}
-    return Response(exporter.content(study), 200, headers, exporter.kind)
+    content, kind, ending = EXPORTS[format]
+    headers = {"content-disposition": f'attachment; filename="{study.model.name}{ending}"'}
+    return Response(content(study), 200, headers, kind)
 
 
 class ExampleTable(BaseModel):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -11,7 +10,6 @@ from starlette.responses import Response
 from sslart.server.api import _schemas as schemas
 from sslart.server.api._endpoint import Actor, Context, ContextOf, KeyOf, ModelOf, StudyOf, answer, endpoint
 from sslart.server.models._published import Published, as_class
-from sslart.server.models._registry import FEW_ROWS
 from sslart.server.studies._rules import rules_of
 
 MAX_EXPLAINED = 1000  # rows
@@ -33,7 +31,7 @@ async def predict(context: ContextOf, model: ModelOf, body: schemas.PredictReque
         context.metrics.count(model.name, found.abstained, found.is_novel)
         return _decisions(model.name, published.sequence, published.plain(found), None, explanations)
 
-    return await _soon(context, body.rows, work)
+    return await context.threads.run_for(len(body.rows), work)
 
 
 @endpoint(router, "POST /v1/models/{name}/decide", schemas.Decisions, scope="learn", errors=(409,))
@@ -54,12 +52,7 @@ async def decide(context: ContextOf, actor: Actor, model: ModelOf, body: schemas
     def work() -> Response:
         return _decisions(model.name, found["sequence"], found["decisions"], found["rows"], explanations)
 
-    return await _soon(context, body.rows, work)
-
-
-async def _soon(context: Context, rows: list[Any], work: Callable[[], Response]) -> Response:
-    """Return the answer that some work makes: of few rows at once, of many by a thread."""
-    return work() if len(rows) <= FEW_ROWS else await context.threads.run(work)
+    return await context.threads.run_for(len(body.rows), work)
 
 
 def _decisions(
@@ -146,7 +139,7 @@ def rules(
 
     Of a model from a file they are for samples drawn at random within its boxes; `from_boxes` says so.
     """
-    found = rules_of(study.context.registry, study.model, study.published, max_rules, max_conditions)
+    found = rules_of(study, max_rules, max_conditions)
     return {"text": found.to_text(), **found.to_dict()}
 
 

@@ -9,67 +9,33 @@ from urllib.parse import quote
 
 import numpy as np
 from fastapi import APIRouter, Path, Query, Request
-from pydantic import BaseModel, Field, JsonValue, StrictInt, TypeAdapter
+from pydantic import BaseModel, Field, JsonValue, TypeAdapter
 from starlette.responses import Response
 
-from sslart.server.api._endpoint import BINARY, ContextOf, ModelOf, Study, StudyOf, endpoint, of_kind
+from sslart._utils.intervals import Estimate
+from sslart.server.api._endpoint import BINARY, ContextOf, ModelOf, StudyOf, endpoint, of_kind
 from sslart.server.api._errors import ApiError
-from sslart.server.api._schemas import NAME, Cell, Closed, Label, OfModel, listing
+from sslart.server.api._schemas import Label, OfModel, listing
 from sslart.server.models._published import as_json
-from sslart.server.models._settings import Name
+from sslart.server.models._settings import NAME, Cell, Closed, Name
 from sslart.server.store._labels import disagreements as disagreements_in
 from sslart.server.store._labels import properties as properties_in
 from sslart.server.studies._boxes import all_boxes, one_box
 from sslart.server.studies._questions import questions_of
-from sslart.server.studies._samples import Predictions
-from sslart.server.studies._search import Search, codes_of, disagreement, found_places
+from sslart.server.studies._search import MAX_NUMBERS, QUANTITIES, SearchRequest, codes_of, found_places
+from sslart.server.studies._study import Study
 from sslart.server.studies._trust import quality as quality_of
 from sslart.server.studies._trust import random_order_of
 
 MAX_DISAGREEMENTS = 1000
 MAX_PROPERTY = 2**16  # bytes
-MAX_NUMBERS = 100_000
 
 router = APIRouter(tags=["samples"])
 labelling = APIRouter(tags=["label"])
 
-RowNumber = Annotated[StrictInt, Field(ge=0, lt=2**63)]
-Share = Annotated[float, Field(ge=0, le=1)]
 Quantity = Literal[
     "row", "position", "feature", "class", "probability", "novelty", "novel", "disagreement", "label", "box"
 ]
-
-
-class SearchRequest(Closed):
-    """Conditions on the samples to return; without conditions, all samples."""
-
-    rows: Annotated[list[RowNumber], Field(max_length=MAX_NUMBERS, fail_fast=True)] | None = Field(
-        default=None, description="of these numbers only"
-    )
-    box: Annotated[int, Field(ge=0, lt=2**31)] | None = Field(default=None, description="in this box only")
-    predicted: Annotated[list[Name], Field(max_length=1000)] | None = Field(
-        default=None, description="predicted as one of these classes"
-    )
-    label: Annotated[list[Name | None], Field(max_length=1000)] | None = Field(
-        default=None, description="labelled as one of these classes; null for samples without a label"
-    )
-    disagrees: bool | None = Field(default=None, description="whether the label is not the most probable class")
-    novel: bool | None = None
-    abstained: bool | None = None
-    probability: Annotated[list[Share], Field(min_length=2, max_length=2)] | None = Field(
-        default=None, description="the lowest and the highest"
-    )
-    cells: dict[Name, str | Annotated[list[Cell], Field(min_length=1, max_length=1000)]] = Field(
-        default={}, max_length=1000, description="by feature: [lowest, highest] of a number, part of a category"
-    )
-    text: Annotated[str, Field(max_length=1000)] = Field(default="", description="part of any category")
-    sort: Annotated[str, Field(max_length=1000)] = Field(
-        default="row", description="row, probability, novelty, disagreement, or a feature"
-    )
-    descending: bool = False
-    offset: Annotated[int, Field(ge=0, lt=2**31)] = 0
-    limit: Annotated[int, Field(ge=0, le=1000)] = 50
-    numbers: bool = Field(default=False, description=f"whether to return the numbers of all, {MAX_NUMBERS} at most")
 
 
 class FeatureOfSamples(BaseModel):
@@ -90,11 +56,16 @@ class SamplesDescription(OfModel):
     features: list[FeatureOfSamples]
 
 
-class FoundSample(Closed):
-    """A sample with its prediction."""
+class SampleCells(BaseModel):
+    """A sample: the number of its row, and its cells."""
 
     row: int
     cells: dict[str, Cell]
+
+
+class FoundSample(Closed, SampleCells):
+    """A sample with its prediction."""
+
     label: Label
     class_: Label = Field(alias="class", description="the most probable class, also where the model abstains")
     probability: float
@@ -158,18 +129,9 @@ class GuessedClass(BaseModel):
     probabilities: dict[str, float]
 
 
-class QuestionSample(BaseModel):
-    """A sample that one answer may be given for, too."""
-
-    row: int
-    cells: dict[str, Cell]
-
-
-class Question(BaseModel):
+class Question(SampleCells):
     """A sample to label."""
 
-    row: int
-    cells: dict[str, Cell]
     label: Label
     kind: Literal["sample", "box"] = Field(description="box: its rows are those of its box, which are much alike")
     box: int
@@ -178,7 +140,7 @@ class Question(BaseModel):
         description="the sample and those most like it, or those of its box: one answer may be given for all of them, "
         "where a person has looked at them and they are of one class"
     )
-    samples: list[QuestionSample] = Field(description="these rows with their cells")
+    samples: list[SampleCells] = Field(description="these rows with their cells")
     why: str
     special: list[InWords]
     prediction: GuessedClass | None
@@ -189,14 +151,6 @@ class QuestionList(OfModel):
 
     questions: list[Question]
     remaining: int = Field(description="how many samples have no label")
-
-
-class ShareWithInterval(BaseModel):
-    """A share with its 95 % interval."""
-
-    value: float | None
-    low: float | None
-    high: float | None
 
 
 class LabelsOfClass(BaseModel):
@@ -213,8 +167,8 @@ class QualityAnswer(OfModel):
     labels: int
     classes: list[LabelsOfClass]
     how: str
-    accuracy: ShareWithInterval | None = Field(description="on left-out labels")
-    over_all: ShareWithInterval | None = Field(
+    accuracy: Estimate | None = Field(description="on left-out labels")
+    over_all: Estimate | None = Field(
         description="estimated for all samples: left-out labels, weighted by confidence, since questions are difficult"
     )
     why_not: str
@@ -296,42 +250,19 @@ def sample_values(
     A class or label is the index of one of the classes in the header x-sslart-classes, -1 for none; a category is its
     place among those of the feature. A position is two numbers from 0 to 1, computed from the boxes.
     """
+    if quantity != "feature":
+        values = QUANTITIES[quantity](study)
+    elif feature is None:
+        raise ValueError("Name the feature: ?name=FEATURE.")
+    else:
+        values = codes_of(study.loaded, feature)[0].astype("<f4")
     file = BytesIO()
-    np.save(file, np.ascontiguousarray(_values(study, quantity, feature)))
+    np.save(file, np.ascontiguousarray(values))
     headers = {
         "x-sslart-sequence": str(study.published.sequence),
         "x-sslart-classes": quote(json.dumps(study.published.classes)),
     }
     return Response(file.getvalue(), 200, headers, BINARY)
-
-
-def _values(study: Study, quantity: Quantity, feature: str | None) -> Any:
-    """Return one value for each sample."""
-    loaded, published = study.loaded, study.published
-    match quantity:
-        case "row":
-            return loaded.samples.rows.astype("<i4")
-        case "position":
-            return loaded.positions
-        case "feature":
-            if feature is None:
-                raise ValueError("Name the feature: ?name=FEATURE.")
-            return codes_of(loaded, feature)[0].astype("<f4")
-        case "box":
-            return loaded.boxes.astype("<i4")
-        case "novelty":
-            return loaded.novelty
-        case "novel":
-            return loaded.is_novel.astype("u1")
-        case "label":
-            return loaded.label_indices(study.labels(), published.classes)
-        case "class":
-            return loaded.predictions(published).indices
-        case "probability":
-            return loaded.predictions(published).probability
-        case "disagreement":
-            predictions = loaded.predictions(published)
-            return disagreement(predictions, loaded.label_indices(study.labels(), published.classes))
 
 
 @endpoint(router, "GET /v1/models/{name}/boxes", Boxes, long=True)
@@ -343,7 +274,7 @@ def boxes(study: StudyOf, x: FeatureName = None, y: FeatureName = None) -> dict[
     at = loaded.positions.astype(np.float64)
     if x is not None and y is not None:
         at = np.column_stack([codes_of(loaded, one)[0] for one in (x, y)])
-    return {"boxes": all_boxes(loaded, loaded.predictions(study.published), study.labels(), at)}
+    return {"boxes": all_boxes(study, at)}
 
 
 @endpoint(router, "GET /v1/models/{name}/boxes/{box}", BoxDescription, long=True)
@@ -351,26 +282,20 @@ def describe_box(
     study: StudyOf, box: Annotated[int, Path(ge=0, lt=2**31, description="the number of the box")]
 ) -> dict[str, Any]:
     """Return the contents of a box: its samples, labels, intervals, and distinctive features."""
-    loaded = study.loaded
-    if box >= loaded.member.n_nodes:
-        raise ValueError(f"There is no box {box}: there are {loaded.member.n_nodes}, from 0 on.")
-    return one_box(loaded, loaded.predictions(study.published), study.labels(), box)
+    return one_box(study, box)
 
 
 @endpoint(router, "POST /v1/models/{name}/search", FoundSamples, long=True)
 def search(study: StudyOf, body: SearchRequest) -> dict[str, Any]:
     """Return a page of the samples that meet conditions, sorted, with their predictions."""
-    low_high = None if body.probability is None else (body.probability[0], body.probability[1])
-    conditions = body.model_dump(exclude={"offset", "limit", "numbers", "probability"})
-    loaded, predictions = study.loaded, study.loaded.predictions(study.published)
-    places = found_places(loaded, predictions, study.labels(), Search(**conditions, probability=low_high))
+    places = found_places(study, body)
     some = places[body.offset : body.offset + body.limit]
-    numbers = {"numbers": loaded.samples.rows[places[:MAX_NUMBERS]].tolist()} if body.numbers else {}
-    return {"total": len(places), "rows": _shown(study, predictions, some.tolist()), **numbers}
+    numbers = {"numbers": study.loaded.samples.rows[places[:MAX_NUMBERS]].tolist()} if body.numbers else {}
+    return {"total": len(places), "rows": _shown(study, some.tolist()), **numbers}
 
 
-def _shown(study: Study, predictions: Predictions, places: list[int]) -> list[dict[str, Any]]:
-    loaded, shown = study.loaded, []
+def _shown(study: Study, places: list[int]) -> list[dict[str, Any]]:
+    loaded, predictions, shown = study.loaded, study.predictions, []
     for place, found in zip(places, study.rows(loaded.samples.rows[places].tolist()), strict=True):
         best, index = int(predictions.best[place]), int(predictions.indices[place])
         shown.append(
@@ -396,15 +321,14 @@ def questions(
     skip: Annotated[list[int], Query(max_length=1000, description="rows that nobody could label")] = [],  # noqa: B006
 ) -> dict[str, Any]:
     """Return the samples whose labels would help most, with context that helps to answer."""
-    has_label = study.has_label()
-    found = questions_of(study.loaded, study.published, has_label).next(study.published, has_label, n, skip)
+    found = questions_of(study).next(study, n, skip)
     cells = {row.row: row.cells for row in study.rows(sorted({row for one in found for row in one["rows"]}))}
     return {
         "questions": [
             {**one, "cells": cells[one["row"]], "samples": [{"row": row, "cells": cells[row]} for row in one["rows"]]}
             for one in found
         ],
-        "remaining": int((~has_label).sum()),
+        "remaining": int((~study.has_label).sum()),
     }
 
 
@@ -417,16 +341,15 @@ def quality(
     ] = True,
 ) -> dict[str, Any]:
     """Return the quality of a model on left-out labels, and the number of labels needed for an accuracy."""
-    loaded, published, has_label = study.loaded, study.published, study.has_label()
-    found = quality_of(loaded, published, has_label, target if needed else None)
-    share = round(questions_of(loaded, published, has_label).share_labelled(), 4) if needed else None
-    return {"rows": len(loaded), **found, "share_in_labelled_boxes": share}
+    found = quality_of(study, target if needed else None)
+    share = round(questions_of(study).share_labelled(), 4) if needed else None
+    return {"rows": len(study.loaded), **found, "share_in_labelled_boxes": share}
 
 
 @endpoint(labelling, "GET /v1/models/{name}/quality/random_order", RandomOrderAnswer, long=True)
 def random_order(study: StudyOf) -> dict[str, Any]:
     """Return the number of randomly chosen labels that would reach the quality of the model, by simulation."""
-    return random_order_of(study.loaded, study.published, study.has_label())
+    return random_order_of(study)
 
 
 @endpoint(labelling, "GET /v1/models/{name}/disagreements", Disagreements)

@@ -7,18 +7,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, create_model
+from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr, create_model
 
-from sslart.server.models._published import MAX_TEXT
-from sslart.server.models._settings import Learning, ModelSettings, Name
+from sslart._utils.intervals import Estimate
+from sslart.server.models._settings import NAME, Cell, Closed, Learning, ModelSettings, Name, Number, RowNumber
 
 MAX_ROWS = 100_000  # beyond the limit of any service
 MAX_COLUMNS = 100_000
-NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"  # of models, properties and backups
 
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Text = Annotated[StrictStr, Field(max_length=MAX_TEXT)]
-Cell = StrictBool | Annotated[StrictInt, Field(ge=-(2**63), lt=2**64)] | Number | Text | None
 Cells = Annotated[dict[Annotated[str, Field(max_length=1000)], Cell], Field(min_length=1, max_length=MAX_COLUMNS)]
 Rows = Annotated[list[Cells], Field(min_length=1, max_length=MAX_ROWS, fail_fast=True)]
 Label = (
@@ -30,13 +26,7 @@ Label = (
 )
 RowId = Annotated[StrictStr, Field(min_length=1, max_length=200)]
 RowIds = Annotated[list[RowId], Field(max_length=MAX_ROWS, fail_fast=True)]
-WhichRow = Annotated[StrictInt, Field(ge=0, lt=2**63)] | RowId
-
-
-class Closed(BaseModel):
-    """A request or an answer without further items."""
-
-    model_config = ConfigDict(extra="forbid")
+WhichRow = RowNumber | RowId
 
 
 class OfModel(BaseModel):
@@ -140,7 +130,7 @@ class CounterfactualRequest(Closed):
 
 
 class Problem(BaseModel):
-    """Why a request was not carried out."""
+    """An error: a request that was not carried out."""
 
     error: str = Field(description="the cause and the cure, in words")
 
@@ -167,11 +157,9 @@ class Decision(Closed):
     explanation: Explanation | None = None
 
 
-class Decisions(Closed):
+class Decisions(Closed, OfModel):
     """Predictions, with the last journal record that the model had learnt."""
 
-    model: str
-    sequence: int
     predictions: list[Decision]
 
 
@@ -275,11 +263,9 @@ class Job(Closed):
 Jobs = listing("Jobs", "Jobs, the newest first.", jobs=list[Job])
 
 
-class Snapshot(Closed):
+class Snapshot(Closed, OfModel):
     """The state of a model: the same digest means the same model in every bit."""
 
-    model: str
-    sequence: int
     digest: str
 
 
@@ -322,22 +308,12 @@ class ModelBrief(Closed):
     classes: list[Label]
 
 
-class Accuracy(Closed):
-    """The accuracy on labels that are left out, with its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-    count: int
-    total: int
-
-
 class Summary(Closed):
     """Quality of a model."""
 
     text: str
     labels: dict[str, int] = Field(description="how many labels each class has")
-    accuracy: Accuracy | None
+    accuracy: Estimate | None = Field(description="on labels that are left out")
 
 
 class ModelDescription(ModelBrief):
@@ -347,10 +323,10 @@ class ModelDescription(ModelBrief):
     settings: ModelSettings
     backlog: int = Field(description="rows and records that wait to be learnt")
     rejected: int = Field(description="rows that could not be learnt since the start")
-    features: list[str] = []
+    features: list[str] = Field(default=[])
     boxes: int = 0
     drifts: int = 0
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = Field(default={})
     summary: Summary | None = None
 
 

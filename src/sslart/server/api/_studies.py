@@ -12,7 +12,8 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from sslart._tables.files import read_pieces
-from sslart._utils.parallel import stop_flag, stopped_by
+from sslart._utils.intervals import Estimate
+from sslart._utils.resources import stop_flag, stopped_by
 from sslart.server.api._endpoint import (
     FILE,
     Actor,
@@ -21,7 +22,6 @@ from sslart.server.api._endpoint import (
     Encoding,
     IdempotencyKey,
     ModelOf,
-    Study,
     StudyOf,
     Wait,
     answer,
@@ -29,9 +29,9 @@ from sslart.server.api._endpoint import (
     endpoint,
     received,
 )
-from sslart.server.api._samples import RowNumber, ShareWithInterval
-from sslart.server.api._schemas import Cell, Cells, Closed, Drift, GivenLabel, Label, Number, OfModel, listing
-from sslart.server.models._settings import Name
+from sslart.server.api._samples import LabelsOfClass, SampleCells
+from sslart.server.api._schemas import Cells, Drift, GivenLabel, Label, OfModel, listing
+from sslart.server.models._settings import Cell, Closed, Name, Number, RowNumber
 from sslart.server.models._stored_rows import rows_in, within_limits
 from sslart.server.models._transactions import ConflictError, Key
 from sslart.server.store._journal import last_fit, n_rows_before
@@ -41,6 +41,7 @@ from sslart.server.studies._columns import columns_of
 from sslart.server.studies._drift import watch as watch_of
 from sslart.server.studies._rules import dependence as dependence_of
 from sslart.server.studies._search import condition_of, covered, suggested
+from sslart.server.studies._study import Study
 from sslart.server.studies._trust import NOT_FOUND, UNKNOWN, group_quality, kept_samples, places_of
 from sslart.server.studies._trust import trust as trust_of
 from sslart.server.studies._what_if_labels import trial as trial_of
@@ -99,7 +100,7 @@ class TrialRequest(Closed):
 class ColumnWarning(BaseModel):
     """Warning about a column."""
 
-    topic: Literal["constant", "empty", "id", "leak", "copy", "text", "missing", "problem"]
+    topic: Literal["constant", "empty", "id", "group", "code", "gap", "leak", "copy", "text", "missing", "problem"]
     text: str
 
 
@@ -138,14 +139,12 @@ Columns = listing(
 )
 
 
-class ClassTrust(BaseModel):
+class ClassTrust(LabelsOfClass):
     """Recall and precision of a class; null where they cannot be measured."""
 
-    class_: Label = Field(alias="class")
-    labels: float
     left_out: int | None = Field(None, description="labels that were left out to measure it; of many, some")
-    recall: ShareWithInterval | None = None
-    precision: ShareWithInterval | None = None
+    recall: Estimate | None = None
+    precision: Estimate | None = None
 
 
 class Confusion(BaseModel):
@@ -231,7 +230,7 @@ class GroupTrust(BaseModel):
 
     group: str
     n: int
-    accuracy: ShareWithInterval
+    accuracy: Estimate
     note: str | None
 
 
@@ -248,8 +247,8 @@ class Trust(OfModel):
     how: str
     labels: int
     counted: int = Field(description="labels, where those that are left out together count one")
-    accuracy: ShareWithInterval | None
-    balanced: ShareWithInterval | None
+    accuracy: Estimate | None
+    balanced: Estimate | None
     why_not: str | None
     classes: list[ClassTrust]
     confusion: Confusion | None
@@ -286,12 +285,10 @@ class Dependence(OfModel):
     n_missing: int
 
 
-class SimilarCase(BaseModel):
+class SimilarCase(SampleCells):
     """A labelled row."""
 
-    row: int
     label: Label
-    cells: dict[str, Cell]
     distance: float = Field(description="from 0 to 1: the mean difference, in ranges of the features")
     text: str
 
@@ -337,8 +334,8 @@ class TrialQuality(BaseModel):
     """Quality of one of the two models."""
 
     labels: int
-    accuracy: ShareWithInterval | None = Field(description="on the labels that are the same in both")
-    accuracy_of_all: ShareWithInterval | None
+    accuracy: Estimate | None = Field(description="on the labels that are the same in both")
+    accuracy_of_all: Estimate | None
     why_not: str | None
 
 
@@ -419,7 +416,9 @@ class WatchedClass(BaseModel):
     now: float | None
 
 
-class _Watched(OfModel):
+class Watch(OfModel):
+    """Rows compared with those before the last fit."""
+
     since: int = Field(description="the first row after the last fit")
     n_rows: int
     first: int | None
@@ -432,18 +431,6 @@ class _Watched(OfModel):
     classes: list[WatchedClass]
     drifts: list[Drift]
     text: str
-
-
-class Watch(_Watched):
-    """Rows compared with those before the last fit."""
-
-    rows: int = Field(description="how many")
-
-
-class WatchedTable(_Watched):
-    """The rows of a table compared with those before the last fit."""
-
-    rows: list[int] = Field(description="the first and the last number")
 
 
 router = APIRouter(tags=["studies"])
@@ -467,8 +454,7 @@ def trust(
     view, left_out = published.view, published.view.left_out
     places = np.full(0 if left_out is None else len(left_out.truth), NOT_FOUND)
     if left_out is not None and len(loaded):
-        labels = loaded.label_indices(study.labels(), published.classes)
-        places = places_of(left_out, view, loaded.samples.table, labels.astype(np.int64))
+        places = places_of(left_out, view, loaded.samples.table, study.label_indices.astype(np.int64))
     found = trust_of(view, places, loaded.samples.rows)
     groups = None
     if group is not None and left_out is not None and found["accuracy"] is not None:
@@ -505,7 +491,7 @@ def similar(study: StudyOf, body: SimilarRequest) -> dict[str, Any]:
     sample, loaded = study.published.reader.table([body.row]), study.loaded
     rows = loaded.samples.rows
     labelled = [
-        place for place, one in enumerate(study.labels()) if one is not None and int(rows[place]) != body.leave_out
+        place for place, one in enumerate(study.labels) if one is not None and int(rows[place]) != body.leave_out
     ]
     cases = similar_to(loaded, sample, np.array(labelled, dtype=np.int64), body.n)
     shown = [
@@ -521,7 +507,7 @@ def cover(study: StudyOf, body: CoverRequest) -> dict[str, Any]:
     loaded = study.loaded
     if not len(loaded):
         return {"n_rows": 0, "labels": {}, "labelled": [], "suggested": [], "rows": []}
-    labels, rows = study.labels(), loaded.samples.rows
+    labels, rows = study.labels, loaded.samples.rows
     met = covered(loaded, [condition_of(one.model_dump()) for one in body.conditions])
     for other in body.others:
         met &= ~covered(loaded, [condition_of(one.model_dump()) for one in other])
@@ -540,24 +526,22 @@ def cover(study: StudyOf, body: CoverRequest) -> dict[str, Any]:
 
 
 @endpoint(router, "POST /v1/models/{name}/trial", Trial)
-async def trial(study: StudyOf, body: TrialRequest, wait: Wait = 0) -> Any:
+async def trial(context: ContextOf, study: StudyOf, body: TrialRequest, wait: Wait = 0) -> Any:
     """Fit a copy of a model with other labels, and return the changes; the copy is discarded.
 
     `wait` lets it take longer than other requests, as many seconds as are given.
     """
-    context, model, registry, flag = study.context, study.model, study.context.registry, stop_flag()
+    registry, model, flag = study.registry, study.model, stop_flag()
     registry.check_has_its_rows(model)
-    published = study.published
+    sequence = study.published.sequence
 
     def work() -> dict[str, Any]:
         labels = registry.classes(model, [one.label for one in body.labels])
-        rows = registry.rows(model, [one.row for one in body.labels])
+        rows = study.rows([one.row for one in body.labels])
         changed = {row.row: label for row, label in zip(rows, labels, strict=True) if label != row.label}
-        stored = registry.stored_rows(model, published.settings)
-        is_fitted = published.sequence == model.accepted == last_fit(context.reader, model.id, published.sequence)
         with stopped_by(flag):
-            found = trial_of(stored, published, study.loaded, changed, is_fitted=is_fitted, together=body.together)
-        return {"model": model.name, "sequence": published.sequence, **found}
+            found = trial_of(study, changed, together=body.together)
+        return {"model": model.name, "sequence": sequence, **found}
 
     try:
         async with asyncio.timeout(max(wait, registry.limits.timeout)):
@@ -567,13 +551,9 @@ async def trial(study: StudyOf, body: TrialRequest, wait: Wait = 0) -> Any:
         raise
 
 
-def _watched(study: Study, since: int, now: Any) -> dict[str, Any]:
-    return watch_of(study.context.reader, study.model.id, study.published, study.loaded, since, now)
-
-
 def _first_after_fit(study: Study) -> int:
     """Return the number of the first row that came after the last fit."""
-    reader, number = study.context.reader, study.model.id
+    reader, number = study.reader, study.model.id
     return n_rows_before(reader, number, last_fit(reader, number, study.published.sequence, by_labels=False))
 
 
@@ -587,13 +567,13 @@ def watch(
     """Compare the rows since the last fit with those before it: features, novel rows, abstentions and classes."""
     n_rows, since = len(study.loaded), _first_after_fit(study)
     places = np.flatnonzero(study.loaded.samples.rows >= since)
-    return _watched(study, since, places if last is None else np.arange(max(n_rows - last, 0), n_rows))
+    return watch_of(study, since, places if last is None else np.arange(max(n_rows - last, 0), n_rows))
 
 
 @endpoint(
     router,
     "POST /v1/models/{name}/watch/table",
-    WatchedTable,
+    Watch,
     scope="learn",
     errors=(409, 501, 507),
     openapi_extra=FILE,
@@ -623,13 +603,12 @@ async def watch_table(
         written = await registry.decide(model, rows[start : start + ROWS_AT_ONCE], None, None, actor, key)
         numbers += written.answer["rows"]
         await applied(model, written.answer["sequence"], SECONDS_TO_LEARN)
-    study = Study(context, model)  # of the model that has learnt them
+    study = Study(registry, model)  # of the model that has learnt them
 
     def work() -> dict[str, Any]:
         since = min(_first_after_fit(study), numbers[0])
-        found = _watched(study, since, study.loaded.samples.places(numbers))
-        of_model = {"model": model.name, "sequence": study.published.sequence}
-        return {**of_model, **found, "rows": [numbers[0], numbers[-1]]}
+        found = watch_of(study, since, study.loaded.samples.places(numbers))
+        return {"model": model.name, "sequence": study.published.sequence, **found}
 
     return answer(await context.long_threads.run(work))
 

@@ -12,15 +12,16 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from sslart._utils.parallel import StoppedError, stop_flag, stopped_by
-from sslart.persistence import model_bytes, model_from_bytes
+from sslart._utils.resources import StoppedError, stop_flag, stopped_by
+from sslart.persistence import model_bytes
 from sslart.server.models._events import Events
 from sslart.server.models._published import Published
-from sslart.server.models._replica import Fitted, FittedRows, ReadRows, Replica, fit, imported_model
+from sslart.server.models._replica import Fitted, FittedRows, ReadRows, Replica, fit, imported_model, restored
 from sslart.server.models._settings import Limits, ModelSettings
+from sslart.server.models._transactions import Target
 from sslart.server.store import Store
 from sslart.server.store._database import DamagedError, NotWritableError, StoreError, sqlite
-from sslart.server.store._files import read_snapshot, remove_snapshot, snapshots, write_snapshot
+from sslart.server.store._files import remove_snapshot, snapshots, write_snapshot
 from sslart.server.store._journal import (
     CANCELLED,
     DONE,
@@ -71,6 +72,10 @@ class HostedModel:
         self._n_unsaved, self._saved_at, self._saved, self._has_ended = 0, time.monotonic(), 0, False
         self._thread = threading.Thread(target=self._run, name=f"learn {self.name}", daemon=True)
 
+    def target(self, actor: str) -> Target:
+        """Return the model as the target of a request."""
+        return Target(self.id, self.name, actor)
+
     def start(self) -> None:
         """Begin to follow the journal."""
         self._thread.start()
@@ -90,13 +95,13 @@ class HostedModel:
             self.n_rows = max(self.n_rows, record.first_row + record.n_rows)
             self._changed.notify_all()
 
-    def hand_on(self, read: ReadRows, record: Record) -> None:
+    def keep_read(self, read: ReadRows, record: Record) -> None:
         """Keep the rows of a record as its request has read them until they are learnt, unless there are many."""
         with self._changed:
             if sum(len(one.table) for _, one in self._read_rows.values()) < MAX_HANDED_ON:
                 self._read_rows[record.sequence] = record.payload, read
 
-    def _take_read(self, record: Record) -> ReadRows | None:
+    def _read_by_request(self, record: Record) -> ReadRows | None:
         """Return the rows of a record as its request has read them; one that was rolled back may have its number."""
         payload, read = self._read_rows.get(record.sequence, (b"", None))
         return read if payload == record.payload else None
@@ -107,10 +112,10 @@ class HostedModel:
             if sequence > self.applied:
                 self.settings = settings
 
-    @property
-    def is_restoring(self) -> bool:
-        """True while the state of the model is still being restored after a start."""
-        return self.state == STARTING and self.published is None and self._accepted_before > 1
+    def check_restored(self) -> None:
+        """Raise a StoreError while the state of the model is still being restored after a start."""
+        if self.state == STARTING and self.published is None and self._accepted_before > 1:
+            raise StoreError(f"The model {self.name!r} is being restored: send this request again in a moment.")
 
     @property
     def backlog(self) -> int:
@@ -175,10 +180,9 @@ class HostedModel:
             try:
                 if snapshot.sequence > self._accepted_before:
                     raise DamagedError(f"A snapshot is of record {snapshot.sequence}, which there is not.")
-                content = read_snapshot(connection, snapshot)
-                model = model_from_bytes(content, f"the snapshot after record {snapshot.sequence}")
+                found = restored(connection, snapshot)
                 self._remove_snapshots(damaged)
-                return Replica(ModelSettings.model_validate(snapshot.settings), model, snapshot.sequence)
+                return found
             except DamagedError as error:
                 logger.error(str(error), extra={"model": self.name})
                 damaged.append(snapshot.id)
@@ -221,7 +225,7 @@ class HostedModel:
         n_learnt, n_rejected = replica.n_learnt, replica.n_rejected
         try:
             imported = partial(imported_model, self._store.reader())
-            for last in replica.apply(some, self._fitted, imported, self._take_read):
+            for last in replica.apply(some, self._fitted, imported, self._read_by_request):
                 self.n_rows_applied = last.first_row + last.n_rows
                 self.accept(last)  # also where the request that wrote it has ended early
                 self._n_unsaved += 1

@@ -12,9 +12,10 @@ import numpy as np
 
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
+from sslart._data.texts import MISSING
 from sslart._mapping.model_view import Decisions, ModelView, PredictionBatch, view_of
 from sslart._tables import pandas
-from sslart._tables.cells import MISSING, plain
+from sslart._tables.cells import plain
 from sslart._tables.columns import features_of, learnt_columns, samples_for
 from sslart._utils.notes import collected_notes
 from sslart._utils.text import listed
@@ -24,7 +25,6 @@ from sslart.server.models._settings import ModelSettings
 from sslart.server.store._files import digest_of
 
 SOURCE = "the request"
-MAX_TEXT = 10_000  # characters in a cell
 
 Cells = Mapping[str, Any]
 _NUMBERS = frozenset({float, int, type(None)})

@@ -17,7 +17,7 @@ from sslart.server._logging import leave_warnings, take_warnings
 from sslart.server.models import _transactions as transactions
 from sslart.server.models._events import Events
 from sslart.server.models._hosted import HostedModel
-from sslart.server.models._published import as_class, first_samples
+from sslart.server.models._published import Published, as_class, first_samples
 from sslart.server.models._replica import ReadRows
 from sslart.server.models._settings import Learning, Limits, ModelSettings, check_name
 from sslart.server.models._stored_rows import FoundRow, RowFinder, StoredRows, store_file
@@ -150,7 +150,7 @@ class Registry:
 
     async def write(self, hosted: HostedModel, work: Work, key: Key | None = None) -> Written:
         """Write a request to the store, and return when it is on the disk."""
-        done = partial(transactions.once, model=hosted.id, key=key, work=work)
+        done = partial(transactions.do_once, model=hosted.id, key=key, work=work)
         written = await asyncio.wrap_future(self.store.submit(done))
         for record in written.records:
             hosted.accept(record)
@@ -164,7 +164,7 @@ class Registry:
         """Raise an error where a model learns no more, is not there yet, or cannot keep up."""
         if hosted.problem is not None:
             raise NotWritableError(hosted.problem)
-        self._check_restored(hosted)
+        hosted.check_restored()
         if hosted.backlog >= self.limits.max_backlog:
             raise BacklogError(seconds=5)
 
@@ -175,11 +175,6 @@ class Registry:
                 f"The model {hosted.name!r} came from a file, and the rows that it had learnt before are not here: a "
                 "fit would forget them. Let it learn more rows, or make a new model from a table with all rows."
             )
-
-    @staticmethod
-    def _check_restored(hosted: HostedModel) -> None:
-        if hosted.is_restoring:
-            raise StoreError(f"The model {hosted.name!r} is being restored: send this request again in a moment.")
 
     @to_the_end
     async def create(self, name: str, settings: ModelSettings, actor: str) -> HostedModel:
@@ -205,7 +200,7 @@ class Registry:
     @to_the_end
     async def delete(self, hosted: HostedModel, actor: str, *, only_empty: bool = False) -> None:
         """Delete a model; with `only_empty`, raise a ConflictError where there is something to lose."""
-        work = partial(transactions.delete, **_of(hosted), actor=actor, only_empty=only_empty)
+        work = partial(transactions.delete, to=hosted.target(actor), only_empty=only_empty)
         await asyncio.wrap_future(self.store.submit(work))
         with self._lock:
             self._models.pop(hosted.name, None)
@@ -225,10 +220,15 @@ class Registry:
         self, hosted: HostedModel, upload: int, is_model: bool, actor: str, key: Key | None = None
     ) -> Written:
         """Let a model learn an uploaded table with all other rows, or replace it by an uploaded model file."""
-        work: Work = partial(transactions.add_model_file, **_of(hosted), upload=upload, actor=actor)
+        work: Work = partial(transactions.add_model_file, to=hosted.target(actor), upload=upload)
         if not is_model:
-            to_fit: dict[str, Any] = {"settings": hosted.settings, "keep_rows": self.limits.keep_rows}
-            work = partial(transactions.add_table, **_of(hosted), upload=upload, actor=actor, **to_fit)
+            work = partial(
+                transactions.add_table,
+                to=hosted.target(actor),
+                upload=upload,
+                settings=hosted.settings,
+                keep_rows=self.limits.keep_rows,
+            )
         written = await self.write(hosted, work, key)
         if written.is_again:
             self.store.submit_own(lambda connection: remove_unused(connection, upload))
@@ -242,19 +242,7 @@ class Registry:
         ids: Sequence[str] | None,
         actor: str,
         key: Key | None,
-    ) -> Written:
-        """Keep rows to be learnt, after checking them."""
-        return await self._take_rows(hosted, rows, labels, ids, actor, key, None)
-
-    async def _take_rows(
-        self,
-        hosted: HostedModel,
-        rows: Sequence[dict[str, Any]],
-        labels: Sequence[Any] | None,
-        ids: Sequence[str] | None,
-        actor: str,
-        key: Key | None,
-        policy: Learning | None,
+        policy: Learning | None = None,
     ) -> Written:
         """Keep rows to be learnt; with a policy, predict them, and learn those that it takes or that have a label.
 
@@ -273,7 +261,7 @@ class Registry:
             content: dict[str, Any] = {"rows": plain} if classes is None else {"rows": plain, "labels": classes}
             if published is None:
                 first_samples(plain, hosted.settings)
-                return transactions.learn(hosted.id, actor, content, ids, lambda _: None)
+                return transactions.learn(hosted.target(actor), content, ids)
             if policy is not None:
                 published.check_has_label()
             table = published.reader.table(plain)
@@ -284,7 +272,7 @@ class Registry:
                 content["learn"] = [label is not None or policy.takes(is_novel=one["novel"]) for one, label in pairs]
                 content["decisions"] = decisions
             read = ReadRows(content, table, published.reader.columns)
-            return transactions.learn(hosted.id, actor, content, ids, partial(hosted.hand_on, read))
+            return transactions.learn(hosted.target(actor), content, ids, partial(hosted.keep_read, read))
 
         return await self.write(hosted, await soon(prepared, len(rows)), key)
 
@@ -338,16 +326,16 @@ class Registry:
     ) -> Written:
         """Predict rows, and keep them with their predictions, so that they can be labelled later."""
         policy = learning or hosted.settings.learn
-        written = await self._take_rows(hosted, rows, None, ids, actor, key, policy)
+        written = await self.learn(hosted, rows, None, ids, actor, key, policy)
         if not written.is_again:
             for row, decision in zip(written.answer["rows"], written.answer["decisions"], strict=True):
                 self.events.publish("decision", hosted.name, {"row": row, **decision}, keep=False)
         return written
 
-    def published(self, hosted: HostedModel) -> Any:
+    def published(self, hosted: HostedModel) -> Published:
         """Return the last published state of a model, or raise an error if it has learnt nothing."""
         if hosted.published is None:
-            self._check_restored(hosted)
+            hosted.check_restored()
             raise ConflictError(f"The model {hosted.name!r} has learnt nothing yet: send a table, or rows to learn.")
         return hosted.published
 
@@ -369,7 +357,7 @@ class Registry:
         rows = await asyncio.to_thread(self.rows, hosted, [which for which, _ in given])
         self._check_groups(hosted, [one.cells for one in rows], labels)
         pairs = list(zip(rows, labels, strict=True))
-        work = partial(transactions.label, model=hosted.id, actor=actor, given=pairs, together=together)
+        work = partial(transactions.label, to=hosted.target(actor), given=pairs, together=together)
         written = await self.write(hosted, work, key)
         if not written.is_again:
             told = {"sequence": written.answer["sequence"], "rows": written.answer["rows"][:MAX_ROWS_TOLD], "by": actor}
@@ -410,8 +398,8 @@ class Registry:
         self.check_has_its_rows(hosted)
         settings = ModelSettings.model_validate({**hosted.settings.model_dump(mode="json"), **changes})
         settings.new_estimator()
-        to_fit: dict[str, Any] = {"settings": settings, "keep_rows": self.limits.keep_rows, "by_labels": by_labels}
-        work = partial(transactions.refit, **_of(hosted), actor=actor, **to_fit)
+        to, keep_rows = hosted.target(actor), self.limits.keep_rows
+        work = partial(transactions.refit, to=to, settings=settings, keep_rows=keep_rows, by_labels=by_labels)
         written = await self.write(hosted, work, key)
         hosted.adopt(settings, written.answer["sequence"])
         return written
@@ -429,8 +417,8 @@ class Registry:
         settings.new_estimator()
         if hosted.published is not None:
             hosted.published.check_parameters(parameters)
-        changed: dict[str, Any] = {"settings": settings, "parameters": parameters}
-        work = partial(transactions.set_parameters, **_of(hosted), actor=actor, **changed)
+        to = hosted.target(actor)
+        work = partial(transactions.set_parameters, to=to, settings=settings, parameters=parameters)
         written = await self.write(hosted, work)
         hosted.adopt(settings, written.answer["sequence"])
         return written
@@ -445,7 +433,7 @@ class Registry:
     @to_the_end
     async def cancel(self, hosted: HostedModel, sequence: int, actor: str) -> bool:
         """Cancel a fit, and return whether it had not ended."""
-        work = partial(transactions.cancel, **_of(hosted), sequence=sequence, actor=actor)
+        work = partial(transactions.cancel, to=hosted.target(actor), sequence=sequence)
         is_cancelled = await asyncio.wrap_future(self.store.submit(work))
         if is_cancelled:
             hosted.cancel_fit(sequence)
@@ -455,7 +443,3 @@ class Registry:
         """Add an entry to the audit log."""
         work = partial(audit, actor=actor, action=action, model=model, detail=detail)
         await asyncio.wrap_future(self.store.submit_own(work))
-
-
-def _of(hosted: HostedModel) -> dict[str, Any]:
-    return {"model": hosted.id, "name": hosted.name}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from sslart._data.joining import joined_tables
@@ -13,12 +14,12 @@ from sslart._mapping.summary import summarise
 from sslart._tables.cells import plain
 from sslart._tables.training_table import TrainingTable
 from sslart._utils.notes import collected_notes
-from sslart.estimators._fitted import take_day_first
+from sslart.estimators._fitted import take_forms
 from sslart.persistence import model_from_bytes
 from sslart.server.models._published import Cells, RowReader, as_class, first_samples
 from sslart.server.models._settings import ModelSettings, with_settings
-from sslart.server.models._stored_rows import TOGETHER, Progress, StoredRows, one_answer
-from sslart.server.store._files import parts
+from sslart.server.models._stored_rows import TOGETHER, Progress, StoredRows, answer_group, by_halves
+from sslart.server.store._files import Snapshot, parts, read_snapshot
 from sslart.server.store._journal import CREATE, FIT, IMPORT, LABEL, LEARN, SET, Record
 
 GROUPED = (LEARN, LABEL)  # records of these kinds are learnt together
@@ -47,13 +48,11 @@ def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
     and those of uploaded tables are learnt, whether the others are still there or not. `progress` gets the name of each
     step, and the share of it that is done.
     """
-    content = record.content()
-    settings = ModelSettings.model_validate(content["settings"])
-    before = record.model, record.sequence, record.first_row
+    stored = StoredRows.before(connection, record)
     with collected_notes() as notes:
-        table = StoredRows(connection, *before, content["keep_rows"], settings).table_to_fit(progress)
+        table = stored.table_to_fit(progress)
         progress("learning", 0.0)
-        model = fitted_to(table, settings)
+        model = fitted_to(table, stored.settings)
     progress("measuring", 0.0)
     accuracy = summarise(view_of(model)).accuracy if table.label_counts else None
     outcome = {
@@ -63,7 +62,7 @@ def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
         "accuracy": None if accuracy is None else dict(vars(accuracy)),
         "columns": [one._asdict() for one in table.columns if one.name != TOGETHER],
         "notes": [with_settings(one) for one in notes],
-        "by_labels": content["by_labels"],
+        "by_labels": record.content()["by_labels"],
     }
     is_all = len(table.labels) == record.first_row
     return Fitted(model, outcome, FittedRows(record.sequence, table.samples, table.labels) if is_all else None)
@@ -75,7 +74,7 @@ def fitted_to(table: TrainingTable, settings: ModelSettings) -> Any:
     groups = {} if table.groups is None else {"groups": table.groups}
     learn = model.fit if table.label_counts else model.partial_fit
     learn(table.samples, table.labels, **groups)
-    take_day_first(model, table.day_first)
+    take_forms(model, table.day_first, table.units, table.numbers)
     return model
 
 
@@ -83,6 +82,12 @@ def imported_model(connection: Any, record: Record) -> Any:
     """Return the model of the file that a record of kind import names."""
     content = b"".join(part.content for part in parts(connection, record.content()["upload"]))
     return model_from_bytes(content, "the model file")
+
+
+def restored(connection: Any, snapshot: Snapshot) -> Replica:
+    """Return the model of a snapshot, or raise a DamagedError."""
+    model = model_from_bytes(read_snapshot(connection, snapshot), f"the snapshot after record {snapshot.sequence}")
+    return Replica(ModelSettings.model_validate(snapshot.settings), model, snapshot.sequence)
 
 
 class ReadRows(NamedTuple):
@@ -163,7 +168,10 @@ class Replica:
         while records:
             some = records[: self._n_together(records)]
             answer = some[0].sequence if _is_one_answer(some[0]) else None
-            self._learn_or_reject(RowBatch.joined([self._batch(record, read(record)) for record in some]), answer)
+            batch = RowBatch.joined([self._batch(record, read(record)) for record in some])
+            for rows, n_learnt in by_halves(partial(self._learn, answer=answer), batch) if len(batch) else ():
+                self.n_learnt += n_learnt or 0
+                self.n_rejected += len(rows) if n_learnt is None else 0
             records = records[len(some) :]
 
     def _n_together(self, records: Sequence[Record]) -> int:
@@ -198,23 +206,8 @@ class Replica:
             table = read.table if len(places) == n else read.table[places]
         return RowBatch([rows[place] for place in places], [labels[place] for place in places], table)
 
-    def _learn_or_reject(self, batch: RowBatch, answer: int | None) -> None:
-        """Learn rows together; where one of them is bad, halves of them, until it alone is left out."""
-        if not len(batch):
-            return
-        try:
-            self._learn(batch, answer)
-        except (ValueError, TypeError):
-            if len(batch) == 1:
-                self.n_rejected += 1
-                return
-            half = len(batch) // 2
-            self._learn_or_reject(batch[:half], answer)
-            self._learn_or_reject(batch[half:], answer)
-            return
-        self.n_learnt += len(batch)
-
-    def _learn(self, batch: RowBatch, answer: int | None) -> None:
+    def _learn(self, batch: RowBatch, answer: int | None) -> int:
+        """Learn rows in one call, and return how many they are."""
         if self.model is None:
             samples, model = first_samples(batch.cells, self.settings), self.settings.new_estimator()
             classes = None
@@ -223,6 +216,7 @@ class Replica:
         labels = [as_class(label, classes) for label in batch.labels]
         self._teach(model, samples, labels, **self._groups(batch.cells, answer))
         self.model = model
+        return len(batch)
 
     def _samples(self, batch: RowBatch) -> Any:
         """Return rows as the model learns them: a table, or an array of numbers without names."""
@@ -237,7 +231,7 @@ class Replica:
             return {"groups": [_group(row.get(group)) for row in rows]}
         if answer is None or not self.settings.takes_groups:
             return {}
-        return {"groups": [one_answer(answer)] * len(rows)}
+        return {"groups": [answer_group(answer)] * len(rows)}
 
     def _teach(self, model: Any, samples: Any, labels: list[Any], **groups: Any) -> None:
         """Let a model learn samples."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool, StrictInt, StrictStr
 
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
 from sslart._tables.training_table import ColumnRoles
@@ -17,10 +17,15 @@ from sslart._utils.text import list_text
 ESTIMATORS = {one.__name__: one for one in (AutoSSLART, SSLART, WESSLART, FuzzyARTMAP)}
 NOT_OFFERED = ("n_jobs",)  # threads belong to the service
 MAX_NAMES = 10_000
+MAX_TEXT = 10_000  # characters in a cell
 
 Name = Annotated[str, Field(min_length=1, max_length=1000)]
+RowNumber = Annotated[StrictInt, Field(ge=0, lt=2**63)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Text = Annotated[StrictStr, Field(max_length=MAX_TEXT)]
+Cell = StrictBool | Annotated[StrictInt, Field(ge=-(2**63), lt=2**64)] | Number | Text | None
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"  # of models, properties and backups
 _OPTION = re.compile(r"--(use|category|ignore|encoding|group|id|label)\b( (?=['\"\w]))?")
 
 
@@ -49,7 +54,7 @@ def with_settings(text: str) -> str:
 
 def check_name(name: str) -> None:
     """Raise a ValueError where a text cannot be the name of a model."""
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(NAME, name):
         raise ValueError(
             "The name of a model has 1 to 100 letters, digits, points, hyphens and underscores, and begins with a "
             "letter or digit."
@@ -68,10 +73,14 @@ class Learning(StrEnum):
         return self == Learning.every or (self == Learning.familiar and not is_novel)
 
 
-class ModelSettings(BaseModel):
-    """Settings of a model, fixed when it is created."""
+class Closed(BaseModel):
+    """A request or an answer without further items."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class ModelSettings(Closed):
+    """Settings of a model, fixed when it is created."""
 
     estimator: Literal["AutoSSLART", "SSLART", "WESSLART", "FuzzyARTMAP"] = Field(
         default="AutoSSLART", description="the kind of the model; AutoSSLART chooses its settings by itself"

@@ -7,7 +7,8 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
 
 from sslart._mapping.model_view import view_of
 from sslart._tables import arrow, pandas
@@ -34,7 +35,7 @@ from sslart.server.store._files import (
     upload_with_row,
     uploads,
 )
-from sslart.server.store._journal import LAST, LEARN, learn_records, record_with_row, row_with_id
+from sslart.server.store._journal import LAST, LEARN, Record, learn_records, record_with_row, row_with_id
 from sslart.server.store._labels import given_label, given_labels, given_together, kept_row, kept_rows
 
 MODEL_FILE = b"\x89SSLART\n"
@@ -46,6 +47,8 @@ TOGETHER = "labels given together"  # likewise for that of groups
 MAX_DIGITS = 20
 
 Progress = Callable[[str, float], None]
+Some = TypeVar("Some", bound=Any)  # a sequence that can be sliced
+Result = TypeVar("Result")
 
 
 def store_file(
@@ -151,12 +154,25 @@ def _cell(value: Any) -> Any:
     return value if isinstance(value, str | bool | int | float) else str(value)
 
 
-def alone(row: int) -> str:
+def by_halves(work: Callable[[Some], Result], some: Some) -> Iterator[tuple[Some, Result | None]]:
+    """Yield a sequence with the result of some work on it; where a part of it is bad, halves of it, and None for it."""
+    try:
+        yield some, work(some)
+    except (ValueError, TypeError):
+        half = len(some) // 2
+        if not half:
+            yield some, None
+            return
+        yield from by_halves(work, some[:half])
+        yield from by_halves(work, some[half:])
+
+
+def own_group(row: int) -> str:
     """Return the group of a row that got its label by itself."""
     return f"row {row}"
 
 
-def one_answer(sequence: int) -> str:
+def answer_group(sequence: int) -> str:
     """Return the group of the rows that got their labels by one answer."""
     return f"answer {sequence}"
 
@@ -174,6 +190,14 @@ class StoredRows(NamedTuple):
     n_rows: int  # the number of the first row after them
     keep_rows: int
     settings: ModelSettings
+    changed: Mapping[int, Any] = MappingProxyType({})  # labels by row to try, in place of those in force
+
+    @classmethod
+    def before(cls, connection: Any, fit: Record) -> StoredRows:
+        """Return the rows that a record of kind fit lets a model learn."""
+        content = fit.content()
+        settings = ModelSettings.model_validate(content["settings"])
+        return cls(connection, fit.model, fit.sequence, fit.first_row, content["keep_rows"], settings)
 
     @property
     def label(self) -> str:
@@ -182,16 +206,11 @@ class StoredRows(NamedTuple):
 
     def given_labels(self) -> dict[int, Any]:
         """Return the label in force of each row that was labelled by itself."""
-        return given_labels(self.connection, self.model, self.sequence)
+        return given_labels(self.connection, self.model, self.sequence) | dict(self.changed)
 
-    def labelled(
-        self, progress: Progress | None = None, changed: Mapping[int, Any] | None = None
-    ) -> Iterator[tuple[Sequence[int], Any]]:
-        """Yield the numbers of rows in order and a frame of these rows, with a column of the labels in force.
-
-        `changed` are labels by row in place of those in force.
-        """
-        given, is_empty = self.given_labels() | dict(changed or {}), True
+    def labelled(self, progress: Progress | None = None) -> Iterator[tuple[Sequence[int], Any]]:
+        """Yield the numbers of rows in order and a frame of these rows, with a column of the labels in force."""
+        given, is_empty = self.given_labels(), True
         for rows, frame, own in self.pieces(also=given):
             labels = [given.get(row, one) for row, one in zip(rows, own, strict=True)]
             yield rows, frame.assign(**{self.label: pandas().Series(labels, dtype=object, index=frame.index)})
@@ -245,29 +264,23 @@ class StoredRows(NamedTuple):
         )
         return heapq.merge(kept, sent, key=lambda one: one[0])
 
-    def table_to_fit(
-        self, progress: Progress | None = None, changed: Mapping[int, Any] | None = None, *, together: bool = False
-    ) -> TrainingTable:
+    def table_to_fit(self, progress: Progress | None = None, *, together: bool = False) -> TrainingTable:
         """Return the rows that a fit learns; `together`: the changed labels are one answer about similar rows."""
         settings, groups = self.settings, None
         if settings.group is None and settings.takes_groups:
             answers = given_together(self.connection, self.model, self.sequence)
-            answers |= dict.fromkeys(changed or (), self.sequence) if together else {}
-            groups = {row: one_answer(sequence) for row, sequence in answers.items()} or None
+            answers |= dict.fromkeys(self.changed, self.sequence) if together else {}
+            groups = {row: answer_group(sequence) for row, sequence in answers.items()} or None
         columns = settings.columns(self.label)
         if groups is not None:
             columns = columns._replace(group=TOGETHER)
-        frame, n_rows = self.sample(settings.max_fit_rows, progress, changed, groups)
+        frame, n_rows = self.sample(settings.max_fit_rows, progress, groups)
         if len(frame) < n_rows:
             note(f"Learnt from {len(frame)} of {n_rows} rows, labelled ones first: max_fit_rows sets how many.")
         return training_table_of(frame, columns, "the table", need_labels=False)
 
     def sample(
-        self,
-        most: int,
-        progress: Progress | None = None,
-        changed: Mapping[int, Any] | None = None,
-        groups: Mapping[int, str] | None = None,
+        self, most: int, progress: Progress | None = None, groups: Mapping[int, str] | None = None
     ) -> tuple[Any, int]:
         """Return some rows, labelled ones first, and the number of all.
 
@@ -276,9 +289,9 @@ class StoredRows(NamedTuple):
 
         def pieces() -> Iterator[Any]:
             n_yielded = 0
-            for rows, frame in self.labelled(progress, changed):
+            for rows, frame in self.labelled(progress):
                 if groups is not None:
-                    names = [groups.get(row, alone(row)) for row in rows]
+                    names = [groups.get(row, own_group(row)) for row in rows]
                     frame = frame.assign(**{TOGETHER: pandas().Series(names, dtype=object, index=frame.index)})
                 yield frame.set_axis(pandas().RangeIndex(n_yielded, n_yielded + len(frame)))
                 n_yielded += len(frame)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from sslart.server.models._settings import ModelSettings
 from sslart.server.models._stored_rows import FoundRow
 from sslart.server.store import _journal as journal
+from sslart.server.store._database import insert
 from sslart.server.store._files import complete_upload, is_from_file, n_rows_of
 from sslart.server.store._journal import Record, audit, packed
 from sslart.server.store._labels import add_label, given_label, keep_row
@@ -38,6 +39,14 @@ class Written(NamedTuple):
 Work = Callable[[Any], Written]
 
 
+class Target(NamedTuple):
+    """The model that a request changes, by its number and its name, and the name of the token that was sent with it."""
+
+    model: int
+    name: str
+    actor: str
+
+
 class Key(NamedTuple):
     """The key by which a request can be repeated, and a checksum of the request."""
 
@@ -57,7 +66,7 @@ def written_before(connection: Any, model: int, key: Key | None) -> Written | No
     return Written(before[1], is_again=True)
 
 
-def once(connection: Any, model: int, key: Key | None, work: Work) -> Written:
+def do_once(connection: Any, model: int, key: Key | None, work: Work) -> Written:
     """Do work once for a key: the second time, return the answer to the first."""
     before = written_before(connection, model, key)
     if before is not None:
@@ -68,11 +77,18 @@ def once(connection: Any, model: int, key: Key | None, work: Work) -> Written:
     return written
 
 
-def _append(connection: Any, model: int, kind: str, actor: str, payload: bytes, n_rows: int = 0) -> Record:
-    record = journal.append(connection, model, kind, actor, payload, n_rows)
+def _append(connection: Any, target: Target, kind: str, payload: bytes, n_rows: int = 0) -> Record:
+    record = journal.append(connection, target.model, kind, target.actor, payload, n_rows)
     if record is None:
         raise NoSuchModelError("The model was deleted.")
     return record
+
+
+def _noted(connection: Any, to: Target, kind: str, content: Any, detail: dict[str, Any] | None = None) -> Written:
+    """Append a record without rows, and note it in the audit log."""
+    record = _append(connection, to, kind, packed(content))
+    audit(connection, to.actor, kind, to.name, {"sequence": record.sequence} if detail is None else detail)
+    return Written({"model": to.name, "sequence": record.sequence}, (record,))
 
 
 def _keep_settings(connection: Any, model: int, settings: ModelSettings) -> dict[str, Any]:
@@ -87,20 +103,19 @@ def create(connection: Any, name: str, settings: ModelSettings, actor: str) -> t
     model = journal.create_model(connection, name, described)
     if model is None:
         raise ConflictError(f"There is a model named {name!r}: give another name, or delete it first.")
-    record = _append(connection, model, journal.CREATE, actor, packed({"settings": described}))
-    audit(connection, actor, "create", name, described)
-    return model, Written({"model": name, "sequence": record.sequence}, (record,))
+    to = Target(model, name, actor)
+    return model, _noted(connection, to, journal.CREATE, {"settings": described}, described)
 
 
 def learn(
-    model: int, actor: str, content: dict[str, Any], ids: Sequence[str] | None, accepted: Callable[[Record], None]
+    to: Target, content: dict[str, Any], ids: Sequence[str] | None, accepted: Callable[[Record], None] = lambda _: None
 ) -> Work:
     """Return work that adds rows; `accepted` is called with their record before it is on the disk.
 
     The content has the rows, and where they are given a label for each, whether to learn it, and its decision. It is
     packed at once, not by the writer.
     """
-    payload, n_rows = packed(content), len(content["rows"])
+    model, payload, n_rows = to.model, packed(content), len(content["rows"])
 
     def work(connection: Any) -> Written:
         taken = [one for one in ids or () if journal.row_with_id(connection, model, one) is not None]
@@ -109,12 +124,12 @@ def learn(
                 f"There is a row with the id {taken[0]!r}: give every new row an id of its own, and repeat a request "
                 "with its Idempotency-Key."
             )
-        record = _append(connection, model, journal.LEARN, actor, payload, n_rows)
+        record = _append(connection, to, journal.LEARN, payload, n_rows)
         accepted(record)
         journal.add_ids(connection, model, list(ids or ()), record.first_row)
         for place, label in enumerate(content.get("labels", ())):
             if label is not None:
-                add_label(connection, model, record.first_row + place, label, None, actor, record.sequence)
+                add_label(connection, record, record.first_row + place, label)
         numbers = list(range(record.first_row, record.first_row + n_rows))
         answer: dict[str, Any] = {"sequence": record.sequence, "rows": numbers}
         if "decisions" in content:
@@ -124,9 +139,7 @@ def learn(
     return work
 
 
-def label(
-    connection: Any, model: int, actor: str, given: Sequence[tuple[FoundRow, Any]], *, together: bool = False
-) -> Written:
+def label(connection: Any, to: Target, given: Sequence[tuple[FoundRow, Any]], *, together: bool = False) -> Written:
     """Label rows that were found; `together`: by one answer about similar rows.
 
     A row without a label is learnt with its new one. One that has another label gets the new one in place of it; the
@@ -135,62 +148,48 @@ def label(
     entries, actions = [], Counter[str]()
     in_force: dict[int, Any] = {}
     for found, new in given:
-        is_given, last = given_label(connection, model, found.row)
+        is_given, last = given_label(connection, to.model, found.row)
         before = in_force.get(found.row, last if is_given else found.label)
         action = "same" if new == before else "learn" if before is None else "corrected"
         in_force[found.row] = new
         actions[action] += 1
         entry = {"row": found.row, "label": new, "previous": before, "action": action}
         entries.append({**entry, "cells": found.cells} if action == "learn" else entry)
-    record = _append(connection, model, journal.LABEL, actor, packed({"labels": entries, "together": together}))
+    record = _append(connection, to, journal.LABEL, packed({"labels": entries, "together": together}))
     for one in entries:
         if one["action"] != "same":
-            known = one["row"], one["label"], one["previous"], actor, record.sequence
-            add_label(connection, model, *known, together=together)
+            add_label(connection, record, one["row"], one["label"], one["previous"], together=together)
     for found, _ in given:
-        keep_row(connection, model, found.row, found.cells)
+        keep_row(connection, to.model, found.row, found.cells)
     rows = [one["row"] for one in entries]
     counts = {"learnt": actions["learn"], "corrected": actions["corrected"], "same": actions["same"]}
     return Written({"sequence": record.sequence, "rows": rows, **counts}, (record,))
 
 
-def add_table(
-    connection: Any, model: int, name: str, upload: int, settings: ModelSettings, keep_rows: int, actor: str
-) -> Written:
+def add_table(connection: Any, to: Target, upload: int, settings: ModelSettings, keep_rows: int) -> Written:
     """Add the rows of an upload, and let the model be fitted to all of its rows."""
     n_rows = n_rows_of(connection, upload)
-    table = _append(connection, model, journal.TABLE, actor, packed({"upload": upload}), n_rows)
+    table = _append(connection, to, journal.TABLE, packed({"upload": upload}), n_rows)
     complete_upload(connection, upload, table)
-    audit(connection, actor, "table", name, {"rows": n_rows, "sequence": table.sequence})
-    written = refit(connection, model, name, settings, keep_rows, actor)
+    audit(connection, to.actor, "table", to.name, {"rows": n_rows, "sequence": table.sequence})
+    written = refit(connection, to, settings, keep_rows)
     return Written({**written.answer, "rows": n_rows, "first_row": table.first_row}, (table, *written.records))
 
 
-def add_model_file(connection: Any, model: int, name: str, upload: int, actor: str) -> Written:
+def add_model_file(connection: Any, to: Target, upload: int) -> Written:
     """Replace a model by an uploaded model file."""
-    record = _append(connection, model, journal.IMPORT, actor, packed({"upload": upload}))
-    complete_upload(connection, upload, record)
-    audit(connection, actor, "import", name, {"sequence": record.sequence})
-    return Written({"model": name, "sequence": record.sequence}, (record,))
+    written = _noted(connection, to, journal.IMPORT, {"upload": upload})
+    complete_upload(connection, upload, *written.records)
+    return written
 
 
-def refit(
-    connection: Any,
-    model: int,
-    name: str,
-    settings: ModelSettings,
-    keep_rows: int,
-    actor: str,
-    *,
-    by_labels: bool = False,
-) -> Written:
+def refit(connection: Any, to: Target, settings: ModelSettings, keep_rows: int, *, by_labels: bool = False) -> Written:
     """Let a model be fitted to all rows it was given, with the labels in force; `by_labels`: because of new ones."""
-    described = _keep_settings(connection, model, settings)
+    described = _keep_settings(connection, to.model, settings)
     content = {"settings": described, "keep_rows": keep_rows, "by_labels": by_labels}
-    record = _append(connection, model, journal.FIT, actor, packed(content))
-    journal.add_job(connection, model, record.sequence)
-    audit(connection, actor, "fit", name, {"sequence": record.sequence})
-    return Written({"model": name, "sequence": record.sequence}, (record,))
+    written = _noted(connection, to, journal.FIT, content)
+    journal.add_job(connection, to.model, written.answer["sequence"])
+    return written
 
 
 def leads_to_fit(connection: Any, model: int, n_rows: int, written: Written) -> bool:
@@ -208,21 +207,17 @@ def leads_to_fit(connection: Any, model: int, n_rows: int, written: Written) -> 
     return not is_waiting and n_since >= max(1.0, growth * n_then)
 
 
-def learnt_with(n_rows: int, written: Written, job: int | None) -> int:
+def record_to_await(n_rows: int, written: Written, job: int | None) -> int:
     """Return the record that labels are learnt with: the fit that they lead to, unless it is slow and not needed."""
     own: int = written.answer["sequence"]
     is_needed = n_rows <= FEW_ROWS or written.answer["corrected"]
     return job if job is not None and is_needed else own
 
 
-def set_parameters(
-    connection: Any, model: int, name: str, settings: ModelSettings, parameters: dict[str, Any], actor: str
-) -> Written:
+def set_parameters(connection: Any, to: Target, settings: ModelSettings, parameters: dict[str, Any]) -> Written:
     """Change parameters of a model that need no fit; `settings` have them already."""
-    record = _append(connection, model, journal.SET, actor, packed({"parameters": parameters}))
-    _keep_settings(connection, model, settings)
-    audit(connection, actor, "set", name, parameters)
-    return Written({"model": name, "sequence": record.sequence}, (record,))
+    _keep_settings(connection, to.model, settings)
+    return _noted(connection, to, journal.SET, {"parameters": parameters}, parameters)
 
 
 def is_empty(connection: Any, model: int) -> bool:
@@ -241,20 +236,20 @@ def is_empty(connection: Any, model: int) -> bool:
     return all(connection.execute(*check).get is None for check in checks)
 
 
-def delete(connection: Any, model: int, name: str, actor: str, *, only_empty: bool = False) -> None:
+def delete(connection: Any, to: Target, *, only_empty: bool = False) -> None:
     """Delete a model, with all that belongs to it; the audit log stays. `only_empty`: if it `is_empty`."""
-    if only_empty and not is_empty(connection, model):
-        raise ConflictError(f"There is a model named {name!r}: send rows to it, or delete it first.")
-    connection.execute("DELETE FROM models WHERE id = ?", (model,))
+    if only_empty and not is_empty(connection, to.model):
+        raise ConflictError(f"There is a model named {to.name!r}: send rows to it, or delete it first.")
+    connection.execute("DELETE FROM models WHERE id = ?", (to.model,))
     if not connection.changes():
         raise NoSuchModelError("The model was deleted before.")
-    connection.execute("INSERT INTO deleted (model) VALUES (?)", (model,))
-    audit(connection, actor, "delete", name, {})
+    insert(connection, "deleted", model=to.model)
+    audit(connection, to.actor, "delete", to.name, {})
 
 
-def cancel(connection: Any, model: int, name: str, sequence: int, actor: str) -> bool:
+def cancel(connection: Any, to: Target, sequence: int) -> bool:
     """Cancel a fit that has not ended, and return whether it had not."""
-    is_cancelled = journal.end_job(connection, model, sequence, journal.CANCELLED, {"by": actor})
+    is_cancelled = journal.end_job(connection, to.model, sequence, journal.CANCELLED, {"by": to.actor})
     if is_cancelled:
-        audit(connection, actor, "cancel", name, {"sequence": sequence})
+        audit(connection, to.actor, "cancel", to.name, {"sequence": sequence})
     return is_cancelled

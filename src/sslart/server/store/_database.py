@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
@@ -123,6 +124,19 @@ def check_protocol(connection: Any, path: Path) -> None:
             f"{path} was written by another sslart: it has protocol {protocol}, and this sslart reads protocol "
             f"{PROTOCOL} only. Serve it with the sslart that wrote it, or give an empty folder."
         )
+
+
+def insert(connection: Any, table: str, or_else: str = "ABORT", /, **values: Any) -> int:
+    """Add a row by the names of its columns, and return its number; `or_else`: what SQLite does with one of its key."""
+    marks = ", ".join("?" * len(values))
+    sql = f"INSERT OR {or_else} INTO {table} ({', '.join(values)}) VALUES ({marks})"
+    connection.execute(sql, tuple(values.values()))
+    return int(connection.last_insert_rowid())
+
+
+def plain_text(values: Any) -> str:
+    """Return plain values as JSON, the text in which they are stored."""
+    return json.dumps(values, ensure_ascii=False)
 
 
 def _pragma(connection: Any, name: str) -> int:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-from sslart.server.store._database import DamagedError, StoreError
+from sslart.server.store._database import DamagedError, StoreError, insert, plain_text
 from sslart.server.store._journal import Record, checksum
 
 BYTES_PER_PART = 2**20
@@ -28,8 +28,7 @@ class Part(NamedTuple):
 
 def begin_upload(connection: Any) -> int:
     """Return the number of a new upload, which belongs to no model yet: such uploads are removed at the next start."""
-    connection.execute("INSERT INTO uploads (time) VALUES (?)", (time.time(),))
-    return int(connection.last_insert_rowid())
+    return insert(connection, "uploads", time=time.time())
 
 
 def remove_unused(connection: Any, upload: int | None = None) -> None:
@@ -40,10 +39,7 @@ def remove_unused(connection: Any, upload: int | None = None) -> None:
 
 def add_part(connection: Any, upload: int, part: Part) -> None:
     """Add a part to an upload."""
-    connection.execute(
-        "INSERT INTO upload_parts (upload, first_row, n_rows, content, checksum) VALUES (?, ?, ?, ?, ?)",
-        (upload, *part, checksum(upload, *part)),
-    )
+    insert(connection, "upload_parts", upload=upload, **part._asdict(), checksum=checksum(upload, *part))
 
 
 def n_rows_of(connection: Any, upload: int) -> int:
@@ -147,21 +143,17 @@ def write_snapshot(
     `submit` passes work to the writer; `at_the_end` runs in the last transaction, in which the snapshot becomes valid,
     and returns whether it shall.
     """
+    described: dict[str, Any] = {"sequence": sequence, "digest": digest_of(content), "n_bytes": len(content)}
 
     def begin(connection: Any) -> int:
-        connection.execute(
-            "INSERT INTO snapshots (model, sequence, digest, n_bytes, settings, time) VALUES (?, ?, ?, ?, ?, ?)",
-            (model, sequence, digest_of(content), len(content), json.dumps(settings), time.time()),
+        return insert(
+            connection, "snapshots", **described, model=model, settings=plain_text(settings), time=time.time()
         )
-        return int(connection.last_insert_rowid())
-
-    snapshot = submit(begin).result()
 
     def add(connection: Any, number: int, part: bytes) -> None:
-        connection.execute(
-            "INSERT INTO snapshot_parts (snapshot, number, content) VALUES (?, ?, ?)", (snapshot, number, part)
-        )
+        insert(connection, "snapshot_parts", snapshot=snapshot, number=number, content=part)
 
+    snapshot = submit(begin).result()
     try:
         for number, start in enumerate(range(0, len(content), BYTES_PER_PART)):
             submit(partial(add, number=number, part=content[start : start + BYTES_PER_PART])).result()

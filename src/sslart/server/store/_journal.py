@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from sslart.server.store._database import DamagedError
+from sslart.server.store._database import DamagedError, insert, plain_text
 
 CREATE, TABLE, IMPORT, FIT, LEARN, LABEL, SET = "create", "table", "import", "fit", "learn", "label", "set"
 PACKED_FROM = 1024  # bytes
@@ -102,10 +102,7 @@ def create_model(connection: Any, name: str, settings: dict[str, Any]) -> int | 
     """Add a model and return its number; None where there is one of this name."""
     if connection.execute("SELECT 1 FROM models WHERE name = ?", (name,)).get is not None:
         return None
-    connection.execute(
-        "INSERT INTO models (name, created, settings) VALUES (?, ?, ?)", (name, time.time(), json.dumps(settings))
-    )
-    return int(connection.last_insert_rowid())
+    return insert(connection, "models", name=name, created=time.time(), settings=plain_text(settings))
 
 
 def append(connection: Any, model: int, kind: str, actor: str, payload: bytes, n_rows: int = 0) -> Record | None:
@@ -115,10 +112,7 @@ def append(connection: Any, model: int, kind: str, actor: str, payload: bytes, n
         return None
     sequence, first_row = found[0] + 1, found[1]
     record = Record(model, sequence, kind, time.time(), actor, first_row, n_rows, payload)
-    connection.execute(
-        f"INSERT INTO journal ({_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (*vars(record).values(), record.checksum()),
-    )
+    insert(connection, "journal", **vars(record), checksum=record.checksum())
     connection.execute(
         "UPDATE models SET last_sequence = ?, n_rows = ? WHERE id = ?", (sequence, first_row + n_rows, model)
     )
@@ -207,18 +201,13 @@ def answer_to(connection: Any, model: int, key: str) -> tuple[bytes, dict[str, A
 
 def keep_answer(connection: Any, model: int, key: str, request: bytes, answer: dict[str, Any]) -> None:
     """Keep the answer to a request with a key."""
-    connection.execute(
-        "INSERT INTO keys (model, key, request, answer, time) VALUES (?, ?, ?, ?, ?)",
-        (model, key, request, json.dumps(answer, ensure_ascii=False), time.time()),
-    )
+    insert(connection, "keys", model=model, key=key, request=request, answer=plain_text(answer), time=time.time())
 
 
 def audit(connection: Any, actor: str, action: str, model: str, detail: dict[str, Any]) -> None:
     """Add an entry to the audit log."""
-    connection.execute(
-        "INSERT INTO audit (time, actor, action, model, detail) VALUES (?, ?, ?, ?, ?)",
-        (time.time(), actor, action, model, json.dumps(detail, ensure_ascii=False)),
-    )
+    entry = {"actor": actor, "action": action, "model": model, "detail": plain_text(detail)}
+    insert(connection, "audit", time=time.time(), **entry)
 
 
 class JobRow(NamedTuple):
@@ -234,17 +223,14 @@ class JobRow(NamedTuple):
 
 def add_job(connection: Any, model: int, sequence: int) -> None:
     """Add a job that waits for its turn."""
-    connection.execute(
-        "INSERT INTO jobs (model, sequence, state, created) VALUES (?, ?, ?, ?)",
-        (model, sequence, WAITING, time.time()),
-    )
+    insert(connection, "jobs", model=model, sequence=sequence, state=WAITING, created=time.time())
 
 
 def end_job(connection: Any, model: int, sequence: int, state: str, outcome: dict[str, Any]) -> bool:
     """End a job that has not ended, and return whether it had not."""
     connection.execute(
         "UPDATE jobs SET state = ?, ended = ?, outcome = ? WHERE model = ? AND sequence = ? AND state = ?",
-        (state, time.time(), json.dumps(outcome, ensure_ascii=False), model, sequence, WAITING),
+        (state, time.time(), plain_text(outcome), model, sequence, WAITING),
     )
     return bool(connection.changes())
 

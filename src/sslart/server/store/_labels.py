@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from sslart.server.store._database import DamagedError
+from sslart.server.store._database import DamagedError, insert, plain_text
 from sslart.server.store._files import N_KEPT, snapshots, upload_with_row
 from sslart.server.store._journal import FIT, LEARN, WAITING, Record, records, unpacked
 
@@ -17,22 +17,12 @@ SECONDS_TO_KEEP_KEYS = 7 * 24 * 3600.0
 
 
 def add_label(
-    connection: Any,
-    model: int,
-    row: int,
-    label: Any,
-    previous: Any,
-    actor: str,
-    sequence: int,
-    *,
-    together: bool = False,
+    connection: Any, record: Record, row: int, label: Any, previous: Any = None, *, together: bool = False
 ) -> None:
     """Add the label of a row to the history; None withdraws it. `together`: one answer has given all of the record."""
-    connection.execute(
-        "INSERT INTO labels (model, row, label, previous, actor, time, sequence, together) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (model, row, _text(label), _text(previous), actor, time.time(), sequence, together),
-    )
+    given = {"row": row, "label": _text(label), "previous": _text(previous), "together": together}
+    by = {"model": record.model, "actor": record.actor, "sequence": record.sequence}
+    insert(connection, "labels", **by, **given, time=time.time())
 
 
 def given_label(connection: Any, model: int, row: int) -> tuple[bool, Any]:
@@ -89,10 +79,8 @@ def set_property(connection: Any, model: int, key: str, value: Any) -> None:
     known = properties(connection, model)
     if key not in known and len(known) >= MAX_KEYS:
         raise ValueError(f"The model has {len(known)} properties, which is the limit: remove one first.")
-    connection.execute(
-        "INSERT OR REPLACE INTO properties (model, key, value, time) VALUES (?, ?, ?, ?)",
-        (model, key, json.dumps(value, ensure_ascii=False), time.time()),
-    )
+    kept = {"model": model, "key": key, "value": plain_text(value), "time": time.time()}
+    insert(connection, "properties", "REPLACE", **kept)
 
 
 def disagreements(connection: Any, model: int, most: int) -> list[dict[str, Any]]:
@@ -113,7 +101,7 @@ def disagreements(connection: Any, model: int, most: int) -> list[dict[str, Any]
 
 
 def _text(label: Any) -> str | None:
-    return None if label is None else json.dumps(label, ensure_ascii=False)
+    return None if label is None else plain_text(label)
 
 
 def _value(text: str | None) -> Any:
@@ -158,10 +146,7 @@ def _keep_labelled(connection: Any, record: Record) -> None:
     for place, cells in enumerate(record.content()["rows"]):
         row = record.first_row + place
         if given_label(connection, record.model, row)[0]:
-            connection.execute(
-                "INSERT OR REPLACE INTO kept_rows (model, row, cells) VALUES (?, ?, ?)",
-                (record.model, row, json.dumps(cells, ensure_ascii=False)),
-            )
+            insert(connection, "kept_rows", "REPLACE", model=record.model, row=row, cells=plain_text(cells))
         else:
             connection.execute("DELETE FROM ids WHERE model = ? AND row = ?", (record.model, row))
 
@@ -174,10 +159,7 @@ def keep_row(connection: Any, model: int, row: int, cells: dict[str, Any]) -> No
         (model, row),
     ).get
     if (end is None or end <= row) and upload_with_row(connection, model, row) is None:
-        connection.execute(
-            "INSERT OR IGNORE INTO kept_rows (model, row, cells) VALUES (?, ?, ?)",
-            (model, row, json.dumps(cells, ensure_ascii=False)),
-        )
+        insert(connection, "kept_rows", "IGNORE", model=model, row=row, cells=plain_text(cells))
 
 
 def kept_row(connection: Any, model: int, row: int) -> dict[str, Any] | None:

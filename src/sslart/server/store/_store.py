@@ -23,6 +23,7 @@ from sslart.server.store._database import (
     StoreError,
     check_protocol,
     close,
+    insert,
     open_to_read,
     open_to_write,
     sqlite,
@@ -68,10 +69,7 @@ def add_token(connection: Any, name: str, scope: str) -> str:
         raise ValueError(f"There is a token named {name!r}: revoke it first, or give another name.")
     secret = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
     scopes = SCOPES[: SCOPES.index(scope) + 1]
-    connection.execute(
-        "INSERT INTO tokens (name, hash, scopes, created) VALUES (?, ?, ?, ?)",
-        (name, token_hash(secret), " ".join(scopes), time.time()),
-    )
+    insert(connection, "tokens", name=name, hash=token_hash(secret), scopes=" ".join(scopes), created=time.time())
     return secret
 
 
@@ -242,7 +240,7 @@ class Store:
 
     @property
     def why_not_writable(self) -> str | None:
-        """Why nothing can be written; None where it can."""
+        """The reason why nothing can be written; None where it can."""
         return self._why_not if self._writer is None else self._writer.why_not
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,8 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.text import category_text, list_text, value_text
-from sslart.server.studies._samples import LoadedSamples, Predictions
+from sslart.server.studies._samples import LoadedSamples
+from sslart.server.studies._study import Study
 
 N_NEIGHBOURS = 8  # boxes
 MAX_SHOWN = 4
@@ -83,26 +83,26 @@ def shown_value(table: Table, place: int, column: int, name: str) -> str:
     return "missing" if number != number else value_text(name, number)
 
 
-def all_boxes(loaded: LoadedSamples, predictions: Predictions, labels: Sequence[Any], at: FloatArray) -> list[Any]:
+def all_boxes(study: Study, at: FloatArray) -> list[dict[str, Any]]:
     """Return the boxes with the most samples: how many, their labels, the class predicted most, and where they are.
 
     `at`, of shape (n_samples, 2), is where each sample is drawn; NaN where a value is missing.
     """
-    order, starts = loaded.rows_by_box
-    sizes = np.diff(starts)
+    sizes = np.diff(study.loaded.rows_by_box[1])
     largest = np.argsort(-sizes, kind="stable")[:MAX_BOXES]
     found = []
     for box in largest[sizes[largest] > 0].tolist():
-        places = order[starts[box] : starts[box + 1]]
+        places = study.loaded.places_in(box)
         shown = at[places][~np.isnan(at[places]).any(axis=1)]
         if not len(shown):
             continue
         low, high = shown.min(axis=0).tolist(), shown.max(axis=0).tolist()
-        found.append({**_counted(box, places, predictions, labels), "x": [low[0], high[0]], "y": [low[1], high[1]]})
+        found.append({**_counted(study, box, places), "x": [low[0], high[0]], "y": [low[1], high[1]]})
     return found
 
 
-def _counted(box: int, places: IntArray, predictions: Predictions, labels: Sequence[Any]) -> dict[str, Any]:
+def _counted(study: Study, box: int, places: IntArray) -> dict[str, Any]:
+    labels, predictions = study.labels, study.predictions
     given = Counter(str(labels[place]) for place in places.tolist() if labels[place] is not None)
     own = predictions.best[places]
     best = int(np.bincount(own[own != UNLABELLED]).argmax()) if (own != UNLABELLED).any() else UNLABELLED
@@ -115,20 +115,23 @@ def _counted(box: int, places: IntArray, predictions: Predictions, labels: Seque
     }
 
 
-def one_box(loaded: LoadedSamples, predictions: Predictions, labels: Sequence[Any], box: int) -> dict[str, Any]:
+def one_box(study: Study, box: int) -> dict[str, Any]:
     """Return the contents of a box: number of samples, labels, intervals as text, and distinctive features."""
+    loaded = study.loaded
+    if box >= loaded.member.n_nodes:
+        raise ValueError(f"There is no box {box}: there are {loaded.member.n_nodes}, from 0 on.")
     places = loaded.places_in(box)
-    counted = _counted(box, places, predictions, labels)
+    counted = _counted(study, box, places)
     return {
         **counted,
         "n_labelled": sum(counted["labels"].values()),
         "conditions": [{"feature": name, "text": text} for name, text in _intervals(loaded, places)],
-        "special": special_features(loaded, central(loaded, places), box) if len(places) else [],
+        "special": special_features(loaded, median_sample(loaded, places), box) if len(places) else [],
         "rows": loaded.samples.rows[places[:MAX_ROWS]].tolist(),
     }
 
 
-def central(loaded: LoadedSamples, places: IntArray) -> int:
+def median_sample(loaded: LoadedSamples, places: IntArray) -> int:
     """Return the sample nearest to the componentwise median of some samples."""
     coded = loaded.coded[places]
     middle = np.array([0.5 if np.isnan(one).all() else np.nanmedian(one) for one in coded.T])

@@ -8,12 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.columns import FREE_TEXT, IDENTIFIER, LEAK, TWICE, ColumnNote, kind_of_text, plan_of
+from sslart._data.columns import (
+    CODES,
+    FREE_TEXT,
+    GROUPS,
+    IDENTIFIER,
+    LEAK,
+    MISSING_CODES,
+    TWICE,
+    UNKNOWN,
+    kind_of_text,
+    plan_of,
+)
 from sslart._data.dates import days_of
-from sslart._data.leakage import suspects
 from sslart._data.samples import SampleReader, read_samples
+from sslart._data.texts import MISSING
+from sslart._data.training import notes_on
 from sslart._tables import pandas
-from sslart._tables.cells import MISSING, texts
+from sslart._tables.cells import texts
 from sslart._tables.columns import features_of, unusable
 from sslart._tables.files import sample_rows
 from sslart._utils.arrays import FloatArray
@@ -34,10 +46,21 @@ MIN_ROWS = 1000
 MANY_MISSING = 0.5
 CURE = "It is left out. To learn from it all the same, use it as a feature."
 LABELS = "labels in force "  # no header has a blank at its end
-_TOPIC = {LEAK: "leak", TWICE: "copy", IDENTIFIER: "id"}
+_TOPIC = {  # mostly blank columns are known by their figures
+    LEAK: "leak",
+    TWICE: "copy",
+    IDENTIFIER: "id",
+    GROUPS: "group",
+    CODES: "code",
+    MISSING_CODES: "gap",
+    UNKNOWN: "gap",
+}
 _WORDS = {
     "leak": "{detail}. Check that it is known before the class is; if not, ignore it.",
     "copy": "It is {detail}. Ignore one of the two.",
+    "group": "Rows of one value seem to belong together ({detail}). If so, name it as the group.",
+    "code": "Its numbers may be codes ({detail}). If so, take them for categories.",
+    "gap": "Some cells may stand for missing values: {detail}. If so, leave them blank.",
     "id": "It may number the rows ({detail}). Ignore it if it only names them.",
 }
 
@@ -216,7 +239,7 @@ def _add_suspects(
     reader = SampleReader(type(settings.new_estimator()).__name__)
     with collected_notes():
         table = read_samples(reader, samples, reset=True, leave_out=True)
-        found: list[ColumnNote] = list(suspects(table, codes, list(samples.columns), plan_of(reader).dates))
+        found = [one for one in notes_on(table, codes, list(samples.columns), plan_of(reader)) if one.topic in _TOPIC]
     by_name = {one["name"]: one["warnings"] for one in columns}
     for note in found:
         topic = _TOPIC[note.topic]

@@ -17,6 +17,7 @@ from sslart.server.models._published import Published, as_json
 from sslart.server.store._journal import learn_records
 from sslart.server.studies._columns import bin_edges, histogram
 from sslart.server.studies._samples import LoadedSamples, spread
+from sslart.server.studies._study import Study
 
 MAX_P = 0.01
 MIN_DRIFT = 0.1
@@ -146,13 +147,12 @@ class Decided(NamedTuple):
     is_stored: bool  # predicted when the rows came; else by the model as it is
 
 
-def watch(
-    connection: Any, model: int, published: Published, loaded: LoadedSamples, since: int, now: IntArray
-) -> dict[str, Any]:
+def watch(study: Study, since: int, now: IntArray) -> dict[str, Any]:
     """Compare rows since the last fit, whose places are `now`, with those before the fit that are not among them.
 
     `since` is the first row after the last fit.
     """
+    published, loaded = study.published, study.loaded
     is_before = loaded.samples.rows < since
     is_before[now] = False
     before = np.flatnonzero(is_before)
@@ -161,7 +161,7 @@ def watch(
     if len(before) and len(now):
         some = (places[spread(len(places), MAX_SAMPLES)] for places in (before, now))
         features = _features(loaded, *some)
-    decided = _decided(connection, model, published, loaded, now)
+    decided = _decided(study, now)
     drifts = [one["feature"] for one in features if one["has_drifted"]]
     novel = _novel(published, decided)
     if not len(now):
@@ -174,7 +174,6 @@ def watch(
         text = f"{compared} {changed} {novel['text'][:1].upper()}{novel['text'][1:]}."
     return {
         "since": since,
-        "rows": len(now),
         "n_rows": len(now),
         "first": int(rows[0]) if len(rows) else None,
         "last": int(rows[-1]) if len(rows) else None,
@@ -183,7 +182,7 @@ def watch(
         "features": features,
         "novel": novel,
         "abstained": _flagged(decided, decided.abstained),
-        "classes": _classes(published, loaded, before, decided),
+        "classes": _classes(study, before, decided),
         "drifts": [one.to_dict("row") for one in published.model.drift_],
         "text": text,
     }
@@ -220,25 +219,25 @@ def _features(loaded: LoadedSamples, before: IntArray, now: IntArray) -> list[di
     return sorted(found, key=lambda one: (not one["has_drifted"], -one["drift"]))
 
 
-def _decided(connection: Any, model: int, published: Published, loaded: LoadedSamples, now: IntArray) -> Decided:
-    rows = loaded.samples.rows[now]
+def _decided(study: Study, now: IntArray) -> Decided:
+    rows = study.loaded.samples.rows[now]
     if not len(rows):
         return Decided(rows, [], np.zeros(0, dtype=bool), np.zeros(0, dtype=bool), True)
     wanted, stored = set(rows.tolist()), dict[int, dict[str, Any]]()
-    for record in learn_records(connection, model, int(rows[0]), int(rows[-1])):
+    for record in learn_records(study.reader, study.model.id, int(rows[0]), int(rows[-1])):
         for place, one in enumerate(record.content().get("decisions") or ()):
             if record.first_row + place in wanted:
                 stored[record.first_row + place] = one
     if stored:
         given = np.array(sorted(stored), dtype=np.int64)
-        own, names = [stored[row] for row in given.tolist()], {str(one): one for one in published.classes}
+        own, names = [stored[row] for row in given.tolist()], {str(one): one for one in study.published.classes}
         best = [max(one["probabilities"], key=one["probabilities"].__getitem__) for one in own]
         is_novel, abstained = (np.array([bool(one[name]) for one in own]) for name in ("novel", "abstained"))
         return Decided(given, [names.get(one, one) for one in best], is_novel, abstained, True)
-    predictions = loaded.predictions(published)
+    predictions = study.predictions
     codes, classes = predictions.best[now], [*predictions.classes, None]
     abstained = np.asarray((predictions.indices[now] < 0) & (codes >= 0))
-    return Decided(rows, [classes[one] for one in codes.tolist()], loaded.is_novel[now], abstained, False)
+    return Decided(rows, [classes[one] for one in codes.tolist()], study.loaded.is_novel[now], abstained, False)
 
 
 def _novel(published: Published, decided: Decided) -> dict[str, Any]:
@@ -260,9 +259,9 @@ def _flagged(decided: Decided, flags: BoolArray) -> dict[str, Any]:
     return {"n": found.count, "of": found.total, **ends, "rows": rows}
 
 
-def _classes(published: Published, loaded: LoadedSamples, before: IntArray, decided: Decided) -> list[dict[str, Any]]:
+def _classes(study: Study, before: IntArray, decided: Decided) -> list[dict[str, Any]]:
     """Return the share of each class as the most probable one, including rows on which the model abstains."""
-    predictions = loaded.predictions(published)
+    predictions = study.predictions
     old = Counter(predictions.best[before].tolist())
     new = Counter(as_json(one) for one in decided.classes if one is not None)
     n_old, n_new = (sum(one.values()) for one in (old, new))

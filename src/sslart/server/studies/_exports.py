@@ -1,18 +1,22 @@
-"""Exports of a model: its card, its labels as CSV, and a script that rebuilds it to the bit."""
+"""Exports of a model: its file, a report, its rules, its labels, its card, and a script that rebuilds it to the bit."""
 
 from __future__ import annotations
 
 import io
 import json
 import platform
+import tempfile
 import zipfile
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
 from pprint import pformat
 from string import Template
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,10 +26,11 @@ from sslart._tables import arrow, pandas
 from sslart._utils.notes import collected_notes
 from sslart._utils.text import csv_text, plural, printable
 from sslart.estimators._fitted import shallow_copy
+from sslart.export.onnx import to_onnx
 from sslart.persistence import model_bytes
+from sslart.reporting import report
 from sslart.reporting._page import environment
 from sslart.rules._model_rules import conditions_text, covers_text, label_text, right_text
-from sslart.rules._rule_sets import ModelRuleSet
 from sslart.server.models._published import Published
 from sslart.server.models._replica import Replica, RowBatch, fitted_to
 from sslart.server.models._settings import ModelSettings
@@ -35,8 +40,12 @@ from sslart.server.store._files import digest_of, is_from_file
 from sslart.server.store._journal import IMPORT, LAST, Record, compacted_through, last_fit, records
 from sslart.server.store._labels import history
 from sslart.server.studies._columns import columns_of
+from sslart.server.studies._rules import rules_of
+from sslart.server.studies._study import Study
 from sslart.server.studies._trust import trust
 
+Format = Literal["sslart", "onnx", "report", "rules_sql", "rules_python", "rules_csv", "labels_csv", "script", "card"]
+ROWS_IN_REPORT = 2000
 FROM_THE_TABLE = "the table"
 MAX_COLUMNS = 200
 MAX_IMPORTANT = 12
@@ -45,79 +54,19 @@ REFIT = "Fit the model anew, and export it then."
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # of a file in a zip: the same model makes the same zip
 LABELS, GROUPS = "labels", "groups"
 WIDTH = 110
-SCRIPT = Template('''"""Rebuild the model $name from the data beside this script, and check that it is the same.
-
-Run it in an environment with sslart and pandas:  python rebuild.py
-It writes model.sslart, which sslart.load reads. The model was made with $versions;
-with other versions or on another kind of processor it may differ in the last bits, which the script tells.$remark
-"""
-
-import hashlib
-import json
-import warnings
-from pathlib import Path
-
-import pandas as pd
-
-import sslart
-
-DIGEST = "$digest"
-PARAMETERS = $parameters
-STEPS = $steps
-FOLDER = Path(__file__).resolve().parent
-
-
-def column(values, kind):
-    """Return a column as it was learnt: Parquet readers choose types of their own."""
-    if kind in ("object", "category"):
-        values = pd.Series([None if pd.isna(one) else one for one in values.tolist()], dtype=object)
-    return values.astype(kind)
-
-
-def read(step):
-    """Return the samples, labels and groups of a step."""
-    table = pd.read_parquet(FOLDER / step["file"])
-    places = {f"c{place}": one["kind"] for place, one in enumerate(step["columns"])}
-    samples = pd.DataFrame({place: column(table[place], kind) for place, kind in places.items()})
-    samples.columns = [one["name"] for one in step["columns"]]
-    labels = [None if pd.isna(one) else one for one in table["$labels"].tolist()]
-    groups = {"groups": [json.loads(one) for one in table["$groups"]]} if "$groups" in table else {}
-    return samples, labels, groups
-
-
-def rebuild():
-    """Return the model."""
-    model = sslart.$estimator(**PARAMETERS)
-    for step in STEPS:
-        if step["call"] == "set_params":
-            model.set_params(**step["parameters"])
-        else:
-            samples, labels, groups = read(step)
-            getattr(model, step["call"])(samples, labels, **groups)
-    return model
-
-
-if __name__ == "__main__":
-    warnings.simplefilter("ignore")  # they were shown when the model was made
-    target = FOLDER / "model.sslart"
-    sslart.save(rebuild(), target)
-    found = hashlib.sha256(target.read_bytes()).hexdigest()
-    if found != DIGEST:
-        raise SystemExit(f"The model is another one: its SHA-256 is {found}, and {DIGEST} was expected.")
-    print(f"model.sslart is the same model in every bit: SHA-256 {found}")
-''')
+SCRIPT = Template(files("sslart.server.studies").joinpath("rebuild.py.template").read_text("utf-8"))
 REMARK = Template("""
 The dates of $names came as text with the day before the month. The model of this script does not know that,
 since it gets dates and no text; in all else it is the same.""")
 
 
-def labels_csv(stored: StoredRows) -> str:
+def labels_csv(study: Study) -> bytes:
     """Return all labelled rows as CSV: row number, actor and time of the label, and cells.
 
     The column of the labels has the name that it has in the table, so that the file can be learnt from.
     """
-    given = {one["row"]: one for one in history(stored.connection, stored.model, None, 0, LAST)}
-    frames = []
+    stored, frames = study.stored_rows(), []
+    given = {one["row"]: one for one in history(study.reader, study.model.id, None, 0, LAST)}
     for rows, frame in stored.labelled():
         places = frame[stored.label].notna().to_numpy().nonzero()[0].tolist()
         numbers = [rows[place] for place in places]
@@ -134,23 +83,28 @@ def labels_csv(stored: StoredRows) -> str:
                 name += " of the row"
             some.insert(place, name, pandas().Series(values, dtype=object, index=some.index))
         frames.append(some)
-    return csv_text(pandas().concat(frames, ignore_index=True), index=False)
+    return csv_text(pandas().concat(frames, ignore_index=True), index=False).encode()
 
 
-def card_html(name: str, stored: StoredRows, published: Published, rules: ModelRuleSet) -> str:
+def rows_learnt(study: Study) -> StoredRows:
+    """Return the rows that the published model was given, without later ones."""
+    return study.stored_rows(study.published.sequence + 1)
+
+
+def card_html(study: Study) -> bytes:
     """Return the card of a model that has a label as one HTML page without scripts, which loads nothing."""
-    published.check_has_label()
+    stored, published, rules = rows_learnt(study), study.published, rules_of(study)
     view = published.view
     n_left_out = 0 if view.left_out is None else len(view.left_out.truth)
     nowhere = np.full(n_left_out, -1)
     columns, in_force = columns_of(stored, published), stored.given_labels()
-    last = {one["row"]: one["actor"] for one in history(stored.connection, stored.model, None, 0, LAST)}
+    last = {one["row"]: one["actor"] for one in history(study.reader, study.model.id, None, 0, LAST)}
     important = published.model.feature_importances().to_dict()["features"] if view.uses_evidence else []
     page: str = (
         environment()
         .get_template("card.html.jinja")
         .render(
-            name=name,
+            name=study.model.name,
             made=datetime.now(UTC).date().isoformat(),
             versions=f"sslart {version('sslart')}, Python {platform.python_version()}",
             estimator=view.name,
@@ -183,7 +137,7 @@ def card_html(name: str, stored: StoredRows, published: Published, rules: ModelR
             digest=published.digest,
         )
     )
-    return page
+    return page.encode()
 
 
 class TrainingStep(NamedTuple):
@@ -228,8 +182,9 @@ class _Recorder(Replica):
             self.steps.append(TrainingStep("set_params", parameters=params))
 
 
-def training_history(connection: Any, model: int, published: Published) -> TrainingHistory:
+def training_history(study: Study) -> TrainingHistory:
     """Return the training history; raise a ConflictError if it does not rebuild the model to the bit."""
+    connection, model, published = study.reader, study.model.id, study.published
     if is_from_file(connection, model):
         raise ConflictError(
             "The model came from a file, and the rows that it had learnt before are not here: no script can rebuild it "
@@ -245,14 +200,12 @@ def training_history(connection: Any, model: int, published: Published) -> Train
     def fitted(record: Record) -> Any:
         if record.sequence != fit:
             return None
-        content = record.content()
-        first = recorder.first = ModelSettings.model_validate(content["settings"])
-        before = record.model, record.sequence, record.first_row
-        table = StoredRows(connection, *before, content["keep_rows"], first).table_to_fit()
+        stored = StoredRows.before(connection, record)
+        recorder.first, table = stored.settings, stored.table_to_fit()
         day_first.extend(table.day_first)
         call = "fit" if table.label_counts else "partial_fit"
         recorder.steps.append(TrainingStep(call, table.samples, table.labels, table.groups))
-        return fitted_to(table, first)
+        return fitted_to(table, stored.settings)
 
     def imported(record: Record) -> Any:
         raise ConflictError(f"Record {record.sequence} ({IMPORT}) cannot be repeated.")
@@ -268,9 +221,9 @@ def training_history(connection: Any, model: int, published: Published) -> Train
     return TrainingHistory(first.estimator, first.new_estimator().get_params(), recorder.steps, day_first)
 
 
-def script_zip(name: str, published: Published, training: TrainingHistory) -> bytes:
+def script_zip(study: Study) -> bytes:
     """Return a zip file with the data that a model has learnt, and a script that makes it again."""
-    packed = io.BytesIO()
+    training, packed = training_history(study), io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
         steps = []
         for number, step in enumerate(training.steps):
@@ -278,7 +231,7 @@ def script_zip(name: str, published: Published, training: TrainingHistory) -> by
             steps.append(described)
             if content is not None:
                 file.writestr(zipfile.ZipInfo(described["file"], EARLIEST), content)
-        text = _script(name, published, training, steps)
+        text = _script(study.model.name, study.published, training, steps)
         file.writestr(zipfile.ZipInfo("rebuild.py", EARLIEST), text, zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 
@@ -323,8 +276,48 @@ def _script(name: str, published: Published, training: TrainingHistory, steps: l
 def _digest(published: Published) -> str:
     """Return the SHA-256 of the model after its text dates have been replaced by real ones."""
     plan = plan_of(published.model)
-    if not plan.day_first:
+    if not (plan.day_first or plan.texts):
         return published.digest
     model = shallow_copy(published.model)
-    model.__sslart_with_plan__(replace(plan, day_first=()))
+    model.__sslart_with_plan__(replace(plan, day_first=(), texts=()))
     return digest_of(model_bytes(model))
+
+
+def _onnx(study: Study) -> bytes:
+    study.published.check_has_label()
+    content: bytes = to_onnx(study.published.model).SerializeToString()
+    return content
+
+
+def _report(study: Study) -> bytes:
+    """Return a report on rows that the model was given."""
+    published = study.published
+    published.check_has_label()
+    samples, labels = rows_learnt(study).samples_for(published, ROWS_IN_REPORT)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        title = f"Report on the model {study.model.name}"
+        report(published.model, samples, labels, path, title=title, held_out=False)
+        return path.read_bytes()
+
+
+def _sql(study: Study) -> bytes:
+    with collected_notes() as notes:
+        text = rules_of(study).to_sql()
+    return "".join([*(f"-- {note}\n" for note in notes), text, "\n"]).encode()
+
+
+_BINARY, _ZIP = "application/octet-stream", "application/zip"
+_HTML, _CSV, _TEXT = (f"text/{kind}; charset=utf-8" for kind in ("html", "csv", "plain"))
+# by format: the content, its media type, and the end of the name of the file
+EXPORTS: dict[Format, tuple[Callable[[Study], bytes], str, str]] = {
+    "sslart": (lambda study: study.published.content(), _BINARY, ".sslart"),
+    "onnx": (_onnx, _BINARY, ".onnx"),
+    "report": (_report, _HTML, ".html"),
+    "rules_sql": (_sql, _TEXT, ".sql"),
+    "rules_python": (lambda study: rules_of(study).to_python().encode(), _TEXT, ".py"),
+    "rules_csv": (lambda study: rules_of(study).to_csv().encode(), _CSV, "_rules.csv"),
+    "labels_csv": (labels_csv, _CSV, "_labels.csv"),
+    "script": (script_zip, _ZIP, "_rebuild.zip"),
+    "card": (card_html, _HTML, "_card.html"),
+}

@@ -17,6 +17,7 @@ from sslart.active._queries import MISSING
 from sslart.server.models._published import Published
 from sslart.server.studies._boxes import special_features
 from sslart.server.studies._samples import LoadedSamples
+from sslart.server.studies._study import Study
 
 MAX_POOL = 50_000  # of more samples, so many at random are considered
 FEW = 5_000  # samples are considered anew after every answer; more are, while older ones are asked about
@@ -42,13 +43,12 @@ class Questions:
             pool.add(samples, has_label[self._places])
         return pool
 
-    def next(
-        self, published: Published, has_label: BoolArray, n: int, skipped: Collection[int]
-    ) -> list[dict[str, Any]]:
+    def next(self, study: Study, n: int, skipped: Collection[int]) -> list[dict[str, Any]]:
         """Return the next `n` questions, the most useful first; fewer where there are no more.
 
         `skipped` are the numbers of rows that nobody could label.
         """
+        published, has_label = study.published, study.has_label
         with self._lock:
             self._renew(published, has_label)
             self._pool.model = published.model
@@ -111,9 +111,9 @@ class Questions:
         return np.nan_to_num(self._loaded.coded[self._places], nan=MISSING)
 
 
-def questions_of(loaded: LoadedSamples, published: Published, has_label: BoolArray) -> Questions:
+def questions_of(study: Study) -> Questions:
     """Return the samples that may be asked about, kept with the samples from the first time on."""
-    return loaded.once(("questions",), lambda: Questions(loaded, published, has_label))
+    return study.loaded.cached(("questions",), lambda: Questions(study.loaded, study.published, study.has_label))
 
 
 def _prediction(loaded: LoadedSamples, published: Published, place: int) -> dict[str, Any] | None:

@@ -12,15 +12,14 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import FloatArray
-from sslart._utils.text import DateName, Day, list_text
+from sslart._utils.text import DateName, Day
 from sslart.explain._contributions import contributions_in
 from sslart.plotting._importances import means_by_value
 from sslart.rules._model_extraction import rules_for_table
-from sslart.server.models._hosted import HostedModel
-from sslart.server.models._published import Published
-from sslart.server.models._registry import Registry
 from sslart.server.store._files import is_from_file
 from sslart.server.studies._samples import spread
+from sslart.server.studies._search import column_of
+from sslart.server.studies._study import Study
 
 if TYPE_CHECKING:
     from sslart.rules import ModelRuleSet
@@ -29,28 +28,21 @@ if TYPE_CHECKING:
 MAX_ROWS = 50_000
 MAX_SAMPLES = 500
 MAX_CATEGORIES = 50
-SHOWN_NAMES = 20
 
 
-def rules_of(
-    hub: Registry,
-    hosted: HostedModel,
-    published: Published,
-    max_rules: int | None = None,
-    max_conditions: int | None = None,
-) -> ModelRuleSet:
+def rules_of(study: Study, max_rules: int | None = None, max_conditions: int | None = None) -> ModelRuleSet:
     """Return few, short rules that agree with the predictions for the rows of a model, and count these rows.
 
     Of more than `MAX_ROWS` rows, so many are looked at: those with a label, and others drawn at random. Where the rows
     that a model has learnt are not here, since it came from a file, the rules are for samples drawn at random within
     its boxes.
     """
+    published, loaded = study.published, study.loaded
     published.check_has_label()
-    loaded, reader = hub.samples(hosted), hub.store.reader()
-    if not len(loaded) or is_from_file(reader, hosted.id):
+    if not len(loaded) or is_from_file(study.reader, study.model.id):
         found: ModelRuleSet = published.model.rules(max_rules=max_rules, max_conditions=max_conditions)
         return found
-    codes = loaded.label_indices(loaded.labels(reader, hosted.id), published.classes).astype(np.int64)
+    codes = study.label_indices.astype(np.int64)
     places = np.arange(len(codes))
     if len(codes) > MAX_ROWS:  # the same ones each time
         random, has_label = np.random.default_rng(0), codes != UNLABELLED
@@ -68,10 +60,7 @@ def rules_of(
 
 def dependence(view: ModelView, table: Table, feature: str) -> dict[str, Any]:
     """Return the contribution of a feature to each class score by its value: for some samples, and on average."""
-    names = view.feature_names
-    if feature not in names:
-        raise ValueError(f"There is no feature {feature!r}: choose one of {list_text(names, SHOWN_NAMES)}.")
-    column = names.index(feature)
+    names, column = view.feature_names, column_of(view, feature)
     some = table[spread(len(table), MAX_SAMPLES)]
     added = _contributions(view, some)[:, column]
     if column in some.categories:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -24,7 +24,7 @@ from sslart._utils.cache import Cache
 from sslart._utils.notes import collected_notes
 from sslart.server.models._published import Published, as_class
 from sslart.server.models._replica import FittedRows
-from sslart.server.models._stored_rows import StoredRows
+from sslart.server.models._stored_rows import StoredRows, by_halves
 from sslart.server.store._journal import LAST, last_fit
 from sslart.server.store._labels import given_labels
 
@@ -94,7 +94,9 @@ def read_rows(stored: StoredRows, published: Published, first_row: int = 0) -> S
             is_wanted = (given >= first_row) & ~features.isna().all(axis=1).to_numpy()
             features = features[is_wanted]
             of_wanted = [one for one, wanted in zip(own, is_wanted.tolist(), strict=True) if wanted]
-            for places, samples in _readable(published.model, features, np.arange(len(features))):
+            for places, samples in by_halves(partial(_samples, published.model, features), np.arange(len(features))):
+                if samples is None:
+                    continue
                 numbers.append(given[is_wanted][places])
                 frames.append(samples)
                 labels += [of_wanted[place] for place in places.tolist()]
@@ -103,20 +105,9 @@ def read_rows(stored: StoredRows, published: Published, first_row: int = 0) -> S
     return SampleTable(published, all_rows, frame, labels, stored.n_rows)
 
 
-def _readable(model: Any, frame: Any, places: IntArray) -> Iterator[tuple[IntArray, Any]]:
-    """Yield rows as samples; where one of them cannot be read, halves of them, until it alone is left out."""
-    if not len(places):
-        return
-    some = frame.iloc[places]
-    try:
-        samples = samples_for(model, some, SOURCE)
-    except (ValueError, TypeError):
-        half = len(places) // 2
-        if half:
-            yield from _readable(model, frame, places[:half])
-            yield from _readable(model, frame, places[half:])
-        return
-    yield places, samples if hasattr(samples, "iloc") else pandas().DataFrame(samples, columns=frame.columns)
+def _samples(model: Any, frame: Any, places: IntArray) -> Any:
+    samples = samples_for(model, frame.iloc[places], SOURCE)
+    return samples if hasattr(samples, "iloc") else pandas().DataFrame(samples, columns=frame.columns)
 
 
 class Projection:
@@ -201,7 +192,7 @@ class LoadedSamples:
 
     @cached_property
     def positions(self) -> Positions:
-        """Where each sample is drawn."""
+        """The place of each sample on the map, from 0 to 1."""
         if not len(self):
             return np.zeros((0, 2), dtype=np.float32)
         with self._lock:
@@ -270,7 +261,7 @@ class LoadedSamples:
             return self.predictions(published).indices[places].astype(np.int64)
         return published.view.predict(self.samples.table[places]).indices
 
-    def once(self, key: tuple[Any, ...], make: Callable[[], Result]) -> Result:
+    def cached(self, key: tuple[Any, ...], make: Callable[[], Result]) -> Result:
         """Return the cached value of a key; compute it on first use, by one thread."""
         with self._making:
             return self._cache.get_or_compute(key, make)
@@ -283,10 +274,6 @@ class LoadedSamples:
         for place, row in zip(self.samples.places(rows[is_there]).tolist(), rows[is_there].tolist(), strict=True):
             labels[place] = given[row]
         return labels
-
-    def has_label(self, connection: Any, model: int) -> BoolArray:
-        """Return a mask of labelled samples."""
-        return np.array([one is not None for one in self.labels(connection, model)], dtype=bool)
 
     def label_indices(self, labels: list[Any], classes: list[Any]) -> NDArray[np.int16]:
         """Return the index of each label among classes; -1 where there is none."""

@@ -2,66 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
 
 from sslart._data.labels import UNLABELLED
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import list_text
 from sslart.rules._model_rules import ModelCondition
-from sslart.server.studies._boxes import central
-from sslart.server.studies._samples import LoadedSamples, Predictions
+from sslart.server.models._settings import Cell, Closed, Name, RowNumber
+from sslart.server.studies._boxes import median_sample
+from sslart.server.studies._samples import LoadedSamples
+from sslart.server.studies._study import Study
 
 SHOWN_NAMES = 20
+MAX_NUMBERS = 100_000  # of rows, in a request or its answer
+SORTED_BY = ("row", "probability", "novelty", "disagreement")  # or by a feature
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
-@dataclass(frozen=True)
-class Search:
-    """Conditions of a search; None and empty for no condition.
+class SearchRequest(Closed):
+    """Conditions on the samples to return; without conditions, all samples."""
 
-    Attributes
-    ----------
-    rows, box : of these numbers only, in this box only
-    predicted, label : classes as text; None in `label` stands for samples without one
-    disagrees, novel, abstained : whether the label is another class than the most probable one, and so on
-    probability : lowest and highest
-    cells : by feature, lowest and highest of a number, or a part of the text of a category
-    text : part of the text of any category
-    sort, descending : by what, and which end first
-    """
-
-    rows: Sequence[int] | None = None
-    box: int | None = None
-    predicted: Sequence[str] | None = None
-    label: Sequence[str | None] | None = None
-    disagrees: bool | None = None
+    rows: Annotated[list[RowNumber], Field(max_length=MAX_NUMBERS, fail_fast=True)] | None = Field(
+        default=None, description="of these numbers only"
+    )
+    box: Annotated[int, Field(ge=0, lt=2**31)] | None = Field(default=None, description="in this box only")
+    predicted: Annotated[list[Name], Field(max_length=1000)] | None = Field(
+        default=None, description="predicted as one of these classes"
+    )
+    label: Annotated[list[Name | None], Field(max_length=1000)] | None = Field(
+        default=None, description="labelled as one of these classes; null for samples without a label"
+    )
+    disagrees: bool | None = Field(default=None, description="whether the label is not the most probable class")
     novel: bool | None = None
     abstained: bool | None = None
-    probability: tuple[float, float] | None = None
-    cells: Mapping[str, Any] = field(default_factory=dict)
-    text: str = ""
-    sort: str = "row"
+    probability: Annotated[list[Share], Field(min_length=2, max_length=2)] | None = Field(
+        default=None, description="the lowest and the highest"
+    )
+    cells: dict[Name, str | Annotated[list[Cell], Field(min_length=1, max_length=1000)]] = Field(
+        default={}, max_length=1000, description="by feature: [lowest, highest] of a number, part of a category"
+    )
+    text: Annotated[str, Field(max_length=1000)] = Field(default="", description="part of any category")
+    sort: Annotated[str, Field(max_length=1000)] = Field(
+        default="row", description="row, probability, novelty, disagreement, or a feature"
+    )
     descending: bool = False
+    offset: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    limit: Annotated[int, Field(ge=0, le=1000)] = 50
+    numbers: bool = Field(default=False, description=f"whether to return the numbers of all, {MAX_NUMBERS} at most")
 
 
-def disagreement(predictions: Predictions, label_indices: Any) -> FloatArray:
+def disagreement(study: Study) -> FloatArray:
     """Return the doubt in each prediction, from 0 to 1.
 
     Where there is a label of another class than the most probable one, it is the probability of that class; where there
     is none, by how little the most probable class is above the second.
     """
-    without = 1.0 - predictions.margin
-    differs = label_indices != predictions.best
+    predictions, indices = study.predictions, study.label_indices
+    differs = indices != predictions.best
     with_label = np.where(differs, predictions.probability, 1.0 - predictions.probability)
-    return np.asarray(np.where(label_indices == UNLABELLED, without, with_label), dtype=np.float32)
+    return np.asarray(np.where(indices == UNLABELLED, 1.0 - predictions.margin, with_label), dtype=np.float32)
 
 
-def found_places(loaded: LoadedSamples, predictions: Predictions, labels: Sequence[Any], search: Search) -> IntArray:
+# one value for each sample; in classes and labels, -1 stands for none
+QUANTITIES: dict[str, Callable[[Study], NDArray[Any]]] = {
+    "row": lambda study: study.loaded.samples.rows.astype("<i4"),
+    "position": lambda study: study.loaded.positions,
+    "class": lambda study: study.predictions.indices,
+    "probability": lambda study: study.predictions.probability,
+    "novelty": lambda study: study.loaded.novelty,
+    "novel": lambda study: study.loaded.is_novel.astype("u1"),
+    "disagreement": disagreement,
+    "label": lambda study: study.label_indices,
+    "box": lambda study: study.loaded.boxes.astype("<i4"),
+}
+
+
+def found_places(study: Study, search: SearchRequest) -> IntArray:
     """Return where the samples are that meet all conditions, in order."""
+    loaded, predictions, indices = study.loaded, study.predictions, study.label_indices
     keep = np.ones(len(loaded), dtype=bool)
     if search.rows is not None:
         keep = np.zeros(len(loaded), dtype=bool)
@@ -76,8 +100,7 @@ def found_places(loaded: LoadedSamples, predictions: Predictions, labels: Sequen
         keep &= np.isin(predictions.best, [names.index(one) for one in search.predicted if one in names])
     if search.label is not None:
         wanted = set(search.label)
-        keep &= np.array([(None if one is None else str(one)) in wanted for one in labels], dtype=bool)
-    indices = loaded.label_indices(list(labels), predictions.classes)
+        keep &= np.array([(None if one is None else str(one)) in wanted for one in study.labels], dtype=bool)
     if search.disagrees is not None:
         keep &= ((indices != UNLABELLED) & (indices != predictions.best)) == search.disagrees
     if search.novel is not None:
@@ -92,24 +115,25 @@ def found_places(loaded: LoadedSamples, predictions: Predictions, labels: Sequen
     if search.text:
         keep &= _has_text(loaded, search.text)
     places = np.flatnonzero(keep)
-    keys = _keys(loaded, predictions, indices, search.sort)
-    if keys is not None:
-        order = np.argsort(-keys[places] if search.descending else keys[places], kind="stable")
-        return np.asarray(places[order])
-    return places[::-1] if search.descending else places
+    if search.sort in SORTED_BY:
+        keys = QUANTITIES[search.sort](study).astype(np.float64)
+    else:
+        values = codes_of(loaded, search.sort)[0]
+        keys = np.where(np.isnan(values), np.inf, values)
+    return np.asarray(places[np.argsort(-keys[places] if search.descending else keys[places], kind="stable")])
 
 
-def column_of(loaded: LoadedSamples, name: str) -> int:
+def column_of(view: ModelView, feature: str) -> int:
     """Return the number of a feature, or raise a ValueError that names those there are."""
-    names = loaded.samples.published.view.feature_names
-    if name not in names:
-        raise ValueError(f"There is no feature {name!r}: give one of those that GET .../samples lists.")
-    return names.index(name)
+    names = view.feature_names
+    if feature not in names:
+        raise ValueError(f"There is no feature {feature!r}: choose one of {list_text(names, SHOWN_NAMES)}.")
+    return names.index(feature)
 
 
 def codes_of(loaded: LoadedSamples, name: str) -> tuple[FloatArray, list[Any] | None]:
     """Return a feature as numbers, NaN where missing; a category by its place among those returned with it."""
-    column, table = column_of(loaded, name), loaded.samples.table
+    column, table = column_of(loaded.samples.published.view, name), loaded.samples.table
     if column not in table.categories:
         return table.values[:, column], None
     known = loaded.member.encoder.categories_of(column)
@@ -118,7 +142,7 @@ def codes_of(loaded: LoadedSamples, name: str) -> tuple[FloatArray, list[Any] | 
 
 
 def _meets(loaded: LoadedSamples, name: str, wanted: Any) -> BoolArray:
-    column, table = column_of(loaded, name), loaded.samples.table
+    column, table = column_of(loaded.samples.published.view, name), loaded.samples.table
     if column in table.categories:
         texts = [str(wanted)] if isinstance(wanted, str) else [str(one) for one in wanted]
         values = table.categories[column].tolist()
@@ -143,20 +167,6 @@ def _has_text(loaded: LoadedSamples, text: str) -> BoolArray:
     return found
 
 
-def _keys(loaded: LoadedSamples, predictions: Predictions, indices: Any, sort: str) -> FloatArray | None:
-    match sort:
-        case "row":
-            return None
-        case "probability":
-            return predictions.probability.astype(np.float64)
-        case "novelty":
-            return loaded.novelty.astype(np.float64)
-        case "disagreement":
-            return disagreement(predictions, indices)
-    values = codes_of(loaded, sort)[0]
-    return np.where(np.isnan(values), np.inf, values)
-
-
 def condition_of(values: Mapping[str, Any]) -> ModelCondition:
     """Return a condition that `GET rules` has given as plain values."""
     categories = values.get("categories")
@@ -173,28 +183,20 @@ def condition_of(values: Mapping[str, Any]) -> ModelCondition:
 
 def covered(loaded: LoadedSamples, conditions: Sequence[ModelCondition]) -> BoolArray:
     """Return a mask of the samples that meet all conditions."""
-    table, names = loaded.samples.table, loaded.samples.published.view.feature_names
-    met = np.ones(len(loaded), dtype=bool)
+    table, met = loaded.samples.table, np.ones(len(loaded), dtype=bool)
     for condition in conditions:
-        _check(condition, loaded.samples.published.view)
-        column = names.index(condition.feature)
+        column = _checked_column(condition, loaded.samples.published.view)
         met &= condition.holds_for(table.categories.get(column, table.values[:, column]))
     return met
 
 
-def _check(condition: ModelCondition, view: ModelView) -> None:
-    names = view.feature_names
-    if condition.feature not in names:
-        raise ValueError(
-            f"There is no feature {condition.feature!r}: give one of {list_text(names, SHOWN_NAMES)}, as GET "
-            ".../rules does."
-        )
-    is_category = names.index(condition.feature) in view.members[0].encoder.categorical
-    if condition.only_missing:
-        return
-    if is_category != (condition.categories is not None):
+def _checked_column(condition: ModelCondition, view: ModelView) -> int:
+    column = column_of(view, condition.feature)
+    is_category = column in view.members[0].encoder.categorical
+    if not condition.only_missing and is_category != (condition.categories is not None):
         kind, fields = ("categories", "categories") if is_category else ("numbers", "above and at_most")
         raise ValueError(f"{condition.feature!r} holds {kind}: give {fields}, as GET .../rules does.")
+    return column
 
 
 def suggested(loaded: LoadedSamples, places: IntArray, n: int) -> list[int]:
@@ -207,7 +209,7 @@ def suggested(loaded: LoadedSamples, places: IntArray, n: int) -> list[int]:
     while of_box and len(found) < n:
         left = []
         for own in of_box[: n - len(found)]:
-            one = central(loaded, own)
+            one = median_sample(loaded, own)
             found.append(one)
             rest = own[own != one]
             if len(rest):

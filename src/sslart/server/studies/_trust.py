@@ -12,11 +12,12 @@ import numpy as np
 
 from sslart._art.backend import row_keys
 from sslart._data.samples import Table
+from sslart._data.texts import MISSING
 from sslart._mapping.conformal import guarantees_of
 from sslart._mapping.loo_predictions import VARIANCE_FACTOR, LooPredictions
 from sslart._mapping.model_view import ModelView
 from sslart._mapping.summary import HELD_OUT, ModelSummary, summarise
-from sslart._tables.cells import MISSING, plain
+from sslart._tables.cells import plain
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.intervals import Estimate, wilson
 from sslart._utils.notes import collected_notes
@@ -25,8 +26,8 @@ from sslart.active import LearningCurve, learning_curve
 from sslart.active._estimates import MAX_SAMPLES, PopulationAccuracy, RandomOrder, population_accuracy, random_order
 from sslart.metrics._quality import mean_share
 from sslart.reporting._summary import confidence_bins, max_error_text
-from sslart.server.models._published import Published
-from sslart.server.studies._samples import LoadedSamples, spread
+from sslart.server.studies._samples import spread
+from sslart.server.studies._study import Study
 
 NOT_FOUND = -1
 MAX_ROWS = 200  # of a cell of the confusion
@@ -70,9 +71,9 @@ def places_of(left_out: LooPredictions, view: ModelView, samples: Table, labels:
     return np.append(labelled, NOT_FOUND)[found]  # the last one for those that are not found
 
 
-def ends(estimate: Estimate) -> dict[str, Any]:
+def plain_share(estimate: Estimate | None) -> dict[str, Any] | None:
     """Return a share with its interval as plain values."""
-    return dict(vars(estimate))
+    return None if estimate is None else dict(vars(estimate))
 
 
 def trust(view: ModelView, places: IntArray, rows: IntArray) -> dict[str, Any]:
@@ -104,10 +105,10 @@ def trust(view: ModelView, places: IntArray, rows: IntArray) -> dict[str, Any]:
         for codes in (left_out.truth, left_out.predicted)
     )
     return found | {
-        "accuracy": ends(summary.accuracy),
-        "balanced": ends(mean_share(recalls)),
+        "accuracy": plain_share(summary.accuracy),
+        "balanced": plain_share(mean_share(recalls)),
         "classes": [
-            one | {"recall": ends(recall), "precision": ends(precision)}
+            one | {"recall": plain_share(recall), "precision": plain_share(precision)}
             for one, recall, precision in zip(found["classes"], recalls, precisions, strict=True)
         ],
         "confusion": _confusion(view, left_out, places, rows),
@@ -272,7 +273,7 @@ def group_quality(left_out: LooPredictions, column: str, cells: Sequence[Any]) -
         own = np.asarray(names == name, dtype=bool)
         accuracy = left_out.share(left_out.right, own)
         note = note_on(accuracy, left_out.share(left_out.right, ~own))
-        groups.append({"group": name, "n": int(own.sum()), "accuracy": ends(accuracy), "note": note})
+        groups.append({"group": name, "n": int(own.sum()), "accuracy": plain_share(accuracy), "note": note})
     return {"column": column, "groups": groups}
 
 
@@ -301,8 +302,9 @@ def _number(cell: Any) -> float:
     return value if isfinite(value) else np.nan
 
 
-def over_all_of(loaded: LoadedSamples, published: Published, has_label: BoolArray) -> PopulationAccuracy | None:
+def over_all_of(study: Study) -> PopulationAccuracy | None:
     """Return the accuracy over all samples, by left-out labels; None where it cannot be estimated."""
+    loaded, published, has_label = study.loaded, study.published, study.has_label
     left_out = published.view.left_out
     if left_out is None or not len(loaded):
         return None
@@ -314,16 +316,16 @@ def over_all_of(loaded: LoadedSamples, published: Published, has_label: BoolArra
     return population_accuracy(left_out, confidence, n_open, n_labelled)
 
 
-def quality(loaded: LoadedSamples, published: Published, has_label: BoolArray, target: float | None) -> dict[str, Any]:
+def quality(study: Study, target: float | None) -> dict[str, Any]:
     """Return the quality of a model, and the number of labels needed for an accuracy, where one is wanted."""
-    summary, over_all = summarise(published.view), over_all_of(loaded, published, has_label)
-    needed, why_not = (None, "") if target is None else _needed(published, over_all, target, int((~has_label).sum()))
+    summary, over_all = summarise(study.published.view), over_all_of(study)
+    needed, why_not = (None, "") if target is None else _needed(study, over_all, target)
     return {
         "labels": round(sum(one.n_labels for one in summary.classes)),
         "classes": [{"class": one.label, "labels": one.n_labels} for one in summary.classes],
         "how": summary.how,
-        "accuracy": _ends(summary.accuracy),
-        "over_all": None if over_all is None else _ends(over_all.estimate),
+        "accuracy": plain_share(summary.accuracy),
+        "over_all": None if over_all is None else plain_share(over_all.estimate),
         "why_not": summary.why_not,
         "warnings": summary.warnings(),
         "target": target,
@@ -332,13 +334,8 @@ def quality(loaded: LoadedSamples, published: Published, has_label: BoolArray, t
     }
 
 
-def _ends(found: Estimate | None) -> dict[str, float | None] | None:
-    return None if found is None else {"value": found.value, "low": found.low, "high": found.high}
-
-
-def _needed(
-    published: Published, over_all: PopulationAccuracy | None, target: float, n_open: int
-) -> tuple[dict[str, Any] | None, str]:
+def _needed(study: Study, over_all: PopulationAccuracy | None, target: float) -> tuple[dict[str, Any] | None, str]:
+    published, n_open = study.published, int((~study.has_label).sum())
     if published.view.left_out is None or over_all is None:
         return None, summarise(published.view).why_not
     curve: LearningCurve = learning_curve(published.model)
@@ -352,17 +349,18 @@ def _needed(
     return {**asdict(found), "text": text}, ""
 
 
-def random_order_of(loaded: LoadedSamples, published: Published, has_label: BoolArray) -> dict[str, Any]:
+def random_order_of(study: Study) -> dict[str, Any]:
     """Return the number of labels in random order that would reach the quality of the model."""
+    published = study.published
     published.check_has_label()
-    summary, over_all = summarise(published.view), over_all_of(loaded, published, has_label)
+    summary, over_all = summarise(published.view), over_all_of(study)
     n_labels = round(sum(one.n_labels for one in summary.classes))
     accuracy = None if over_all is None else over_all.estimate.value
     if accuracy is None:
         return {"labels": n_labels, "random": None, "text": f"Not known yet: {summary.why_not}."}
-    samples = loaded.samples.raw()
+    samples = study.loaded.samples.raw()
     key = ("random order", published.sequence)
-    found = loaded.once(key, lambda: random_order(published.model, samples, n_labels, accuracy))
+    found = study.loaded.cached(key, lambda: random_order(published.model, samples, n_labels, accuracy))
     ends = {"labels": found.n_labels, "low": found.low, "high": found.high, "tried": found.n_tried}
     return {"labels": n_labels, "random": ends, "text": _words(found, n_labels)}
 

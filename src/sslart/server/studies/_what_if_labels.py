@@ -18,41 +18,38 @@ from sslart._utils.text import plural
 from sslart.server.models._published import Published
 from sslart.server.models._replica import fitted_to
 from sslart.server.models._stored_rows import StoredRows
+from sslart.server.store._journal import last_fit
 from sslart.server.studies._samples import LoadedSamples, read_rows, spread
-from sslart.server.studies._trust import NOT_FOUND, ends, keys_of, matched
+from sslart.server.studies._study import Study
+from sslart.server.studies._trust import NOT_FOUND, keys_of, matched, plain_share
 
 MAX_SAMPLES = 20_000  # whose predictions are compared
 CHANCE = 0.05
 
 
-def fitted(rows: StoredRows, changed: Mapping[int, Any], *, together: bool = False) -> Any:
-    """Return a model that is fitted with changed labels; `together`: by one answer about similar rows."""
+def fitted(rows: StoredRows, sequence: int, *, together: bool = False) -> Published:
+    """Return a model that is fitted to rows; `together`: their changed labels are one answer about similar rows."""
     with collected_notes():
-        return fitted_to(rows.table_to_fit(changed=changed, together=together), rows.settings)
+        model = fitted_to(rows.table_to_fit(together=together), rows.settings)
+    return Published(model, sequence, rows.settings)
 
 
-def trial(
-    stored: StoredRows,
-    published: Published,
-    loaded: LoadedSamples,
-    changed: Mapping[int, Any],
-    *,
-    is_fitted: bool,
-    together: bool = False,
-) -> dict[str, Any]:
+def trial(study: Study, changed: Mapping[int, Any], *, together: bool = False) -> dict[str, Any]:
     """Return the result of a fit with changed labels by row, next to that of one without the change.
 
     Where the published model is not as it was fitted, a copy is fitted without the change, so that nothing but the
     change makes a difference. `together`: the changed labels are one answer about similar rows.
     """
-    after = Published(fitted(stored, changed, together=together), published.sequence, stored.settings)
-    before = published if is_fitted else Published(fitted(stored, {}), published.sequence, stored.settings)
+    stored, published, reader = study.stored_rows(), study.published, study.reader
+    is_fitted = published.sequence == study.model.accepted == last_fit(reader, study.model.id, published.sequence)
+    after = fitted(stored._replace(changed=changed), published.sequence, together=together)
+    before = published if is_fitted else fitted(stored, published.sequence)
     old, new = before.view.left_out, after.view.left_out
     both = None
     if old is not None and new is not None:  # the places of the labels that both have, in the same order
         places = matched(keys_of(old, before.view), keys_of(new, after.view))
         both = places[places != NOT_FOUND], np.flatnonzero(places != NOT_FOUND)
-    moved = _moved(stored, before, after, loaded)
+    moved = _moved(stored, before, after, study.loaded)
     quality = [_quality(view, None if both is None else both[place]) for place, view in enumerate((before, after))]
     compared = None if both is None else _compared(old, new, both)
     return {
@@ -70,14 +67,14 @@ def _quality(model: Published, places: IntArray | None) -> dict[str, Any]:
     found: dict[str, Any] = {
         "labels": round(sum(one.n_labels for one in summary.classes)),
         "accuracy": None,
-        "accuracy_of_all": None if summary.accuracy is None else ends(summary.accuracy),
+        "accuracy_of_all": plain_share(summary.accuracy),
         "why_not": summary.why_not or None,
     }
     if left_out is None or summary.accuracy is None or places is None or not len(places):
         return found
     among: BoolArray = np.zeros(len(left_out.truth), dtype=bool)
     among[places] = True
-    return found | {"accuracy": ends(left_out.share(left_out.right, among))}
+    return found | {"accuracy": plain_share(left_out.share(left_out.right, among))}
 
 
 def _compared(old: Any, new: Any, both: tuple[IntArray, IntArray]) -> dict[str, Any]:

@@ -158,7 +158,7 @@ export default {
       left_out: "Left out automatically",
     },
     kinds: { number: "number", category: "category", date: "date", text: "text" },
-    warnings: { constant: "constant", id: "id", leak: "leak", copy: "copy", text: "free text", missing: "gaps" },
+    warnings: { constant: "constant", id: "id", group: "group", code: "code", gap: "gap", leak: "leak", copy: "copy", text: "free text", missing: "gaps" },
     constant_feature: "As a feature it has no influence until its values differ.",
     histogram: "Distribution of {name} from {low} to {high}",
     more_values: { one: "and {n} more value", other: "and {n} more values" },

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sslart._utils.parallel import run_parallel
+from sslart._utils.resources import run_parallel
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 4, -1])

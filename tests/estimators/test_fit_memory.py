@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from conftest import ALL, name_of
 from sslart import SSLART, AutoSSLART
-from sslart._utils.memory import VARIABLE, usable_memory
+from sslart._utils.resources import VARIABLE, usable_memory
 
 HARD = {
     # rows, categories, labels, columns of numbers and of categories

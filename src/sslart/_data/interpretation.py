@@ -1,0 +1,177 @@
+"""Columns of text that hold dates, numbers with marks or units, or marks for missing values: found once, read alike."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sslart._data.columns import AS_DATES, AS_MISSING, AS_NUMBERS, MARKED, ColumnNote, is_text
+from sslart._data.dates import PER_DAY
+from sslart._data.texts import (
+    AMONG_NUMBERS,
+    MISSING,
+    NotADateError,
+    TextNumbers,
+    dates_in,
+    moments,
+    numbers_of_unit,
+    numbers_with_marks,
+)
+from sslart._utils.arrays import FloatArray
+from sslart._utils.text import list_text, plural
+
+SHOWN_CELLS = 5
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Interpretation of the columns of text of a table.
+
+    Attributes
+    ----------
+    columns : mapping from int to array
+        New values of the columns that are read in another way: numbers, days of dates, or categories with gaps.
+    dates, day_first : tuple of int
+        The columns that hold dates, and those of them with the day before the month.
+    texts : tuple of (int, str)
+        As in `ColumnPlan`.
+    notes : tuple of ColumnNote
+    """
+
+    columns: Mapping[int, NDArray[Any]] = field(default_factory=dict)
+    dates: tuple[int, ...] = ()
+    day_first: tuple[int, ...] = ()
+    texts: tuple[tuple[int, str], ...] = ()
+    notes: tuple[ColumnNote, ...] = ()
+
+
+NO_TEXTS = Texts()
+
+
+def interpreted(given: Sequence[tuple[str, Any]], columns: Sequence[NDArray[Any]]) -> Texts:
+    """Return the interpretation of the columns of text among those of a frame, as they were read.
+
+    Columns of the pandas dtype "category" are what their type says.
+    """
+    found: dict[int, NDArray[Any]] = {}
+    dates, day_first, texts, notes = list[int](), list[int](), list[tuple[int, str]](), list[ColumnNote]()
+    for position, ((name, column), values) in enumerate(zip(given, columns, strict=True)):
+        if values.dtype != object or not is_text(column):
+            continue
+        cells = values.tolist()
+        counts = Counter(cells)
+        if not all(value is None or isinstance(value, str) for value in counts):
+            words = _words_among_numbers(counts)
+            if words:
+                found[position] = np.array([np.nan if one is None or one in words else float(one) for one in cells])
+                texts.append((position, ""))
+                notes.append(ColumnNote(AS_MISSING, name, marks_in_words(words)))
+            continue
+        gaps = {cell: n for cell, n in counts.items() if cell is not None and is_mark(cell)}
+        known = {cell: n for cell, n in counts.items() if cell is not None and cell not in gaps}
+        if not known:
+            continue
+        stripped = [cell.strip() for cell in known]
+        if (moments_found := dates_in(stripped)) is not None:
+            days = dict(zip(known, _days(moments_found.values).tolist(), strict=True))
+            found[position] = np.array([days.get(cell, np.nan) for cell in cells])
+            dates.append(position)
+            if moments_found.day_first:
+                day_first.append(position)
+            unsure = "" if moments_found.day_first is not None else ", of which the month is taken to come first"
+            notes.append(ColumnNote(AS_DATES, name, f"such as {stripped[0]}{unsure}"))
+        elif (numbers := numbers_with_marks(stripped, list(known.values()))) is not None:
+            value_of = dict(zip(known, numbers.values.tolist(), strict=True))
+            found[position] = np.array([value_of.get(cell, np.nan) for cell in cells])
+            texts.append((position, numbers.unit))
+            notes.append(ColumnNote(AS_NUMBERS, name, in_words(numbers)))
+        elif gaps:
+            found[position] = np.array([None if cell in gaps else cell for cell in cells], dtype=object)
+            texts.append((position, MARKED))
+        if gaps and (shown := marks_in_words(gaps)):
+            notes.append(ColumnNote(AS_MISSING, name, shown))
+    return Texts(found, tuple(dates), tuple(day_first), tuple(texts), tuple(notes))
+
+
+def _words_among_numbers(counts: Mapping[Any, int]) -> dict[str, int]:
+    """Return the words for missing values in a column of numbers, and how often each comes; none in another column."""
+    words = {one: n for one, n in counts.items() if isinstance(one, str)}
+    known = [one for one in counts if one is not None and one not in words]
+    is_clear = all(map(_is_gap, words))
+    return (
+        words if is_clear and all(isinstance(one, int | float) and not isinstance(one, bool) for one in known) else {}
+    )
+
+
+def is_mark(cell: str) -> bool:
+    """Return True if a cell is blank or a mark for a missing value."""
+    return (stripped := cell.strip()) in MISSING or not stripped
+
+
+def _is_gap(cell: str) -> bool:
+    """Return True if a cell stands for a missing value in a column of numbers."""
+    return is_mark(cell) or cell.strip().lower() in AMONG_NUMBERS
+
+
+def in_words(numbers: TextNumbers) -> str:
+    """Return a description of numbers in text, with the cells that are taken for blank."""
+    left = f"; {list_text(sorted(numbers.others), SHOWN_CELLS)} taken for blank" if numbers.others else ""
+    return f"{numbers}, such as {numbers.example}{left}"
+
+
+def marks_in_words(counts: Mapping[str, int]) -> str:
+    """Return the marks for missing values in a column, and in how many rows they are."""
+    marks = sorted({cell.strip() for cell in counts} - {""})
+    n_rows = sum(n for cell, n in counts.items() if cell.strip())
+    return f"{list_text([repr(one) for one in marks], SHOWN_CELLS)} in {plural(n_rows, 'row')}" if marks else ""
+
+
+def as_known_text(name: str, values: NDArray[Any], how: str) -> NDArray[Any]:
+    """Return a column of text as it was first interpreted; `how` as in `ColumnPlan.texts`."""
+    if values.dtype != object:
+        return values
+    if how == MARKED:
+        return np.array(
+            [None if isinstance(value, str) and is_mark(value) else value for value in values.tolist()], dtype=object
+        )
+    texts = [None if value is None or _is_gap(str(value)) else str(value).strip() for value in values.tolist()]
+    numbers, others = numbers_of_unit(texts, how)
+    if others:
+        unit = f"numbers in {how}" if how else "numbers without a unit"
+        raise ValueError(
+            f"Column {name!r} held {unit} in the data first learnt, and holds {others[0]!r} now: convert it to the "
+            "same unit, or leave the cell blank."
+        )
+    blank = sorted({cell for cell, one in zip(texts, np.isnan(numbers).tolist(), strict=True) if one and cell})
+    if blank:
+        warnings.warn(
+            f"Column {name!r} holds numbers, and {list_text([repr(one) for one in blank], SHOWN_CELLS)}, taken for "
+            "blank.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return numbers
+
+
+def known_dates(name: str, cells: Sequence[str | None], *, day_first: bool) -> FloatArray:
+    """Return the days of dates in text, in a column that is known to hold dates, NaN where missing."""
+    known = {cell: cell.strip() for cell in set(cells) if cell is not None and not is_mark(cell)}
+    try:
+        days = dict(zip(known, _days(moments(list(known.values()), day_first=day_first)).tolist(), strict=True))
+    except NotADateError as error:
+        raise ValueError(
+            f"Column {name!r} held dates in the data first learnt, and {list(known)[error.place]!r} is none: correct "
+            "it, or leave the cell blank."
+        ) from error
+    return np.array([np.nan if cell is None else days.get(cell, np.nan) for cell in cells], dtype=np.float64)
+
+
+def _days(values: NDArray[np.datetime64]) -> FloatArray:
+    days: FloatArray = values.astype("datetime64[us]").astype(np.int64) / PER_DAY
+    return np.where(np.isnat(values), np.nan, days)

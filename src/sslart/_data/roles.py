@@ -1,0 +1,295 @@
+"""Roles of columns that are no quantities: likely groups, codes, codes for missing values, and mostly blank columns."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from sslart._data.columns import BLANK, CODES, GROUPS, MISSING_CODES, TIME_WORDS, UNKNOWN, ColumnNote, spaced_name
+from sslart._data.samples import Table
+from sslart._data.texts import UNKNOWN_WORDS
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.text import list_text, plural
+
+MIN_ROWS = 20  # of fewer, nothing is said
+MOST_ROWS, MOST_CELLS = 20_000, 2_000_000  # the first: rows of one unit mostly follow each other
+MOSTLY = 0.5  # missing: a column of which less than half is known
+MOST_OTHERS = 12  # columns in which rows of one value are compared
+
+# A column of one of these names says which unit a row belongs to, where its values repeat.
+_UNITS = (
+    "patient|subject|subj|participant|respondent|person|individual|animal|rat|mouse|dog|cow|pig|monkey|mare|tree|"
+    "student|pupil|school|teacher|hospital|clinic|centre|center|site|batch|lot|plate|machine|device|sensor|household|"
+    "family|litter|herd|farm|plot|block|firm|company|store|customer|client|user|account|session|donor|worker|driver|"
+    "player|brood|nest|specimen"
+)
+_SHORT = "pat|sch|dist|district|hh|pers|fam|stud|state|county|country|cust|emp|case|record|sample|org|group|cluster"
+_NUMBERED = r"(id|ids|uuid|guid|nr|no|num|number|code)"
+UNIT_NAME = re.compile(rf"(.*\s)?(uuid|guid|id)|({_UNITS})s?|(.*\s)?({_UNITS}|{_SHORT})\s?{_NUMBERED}")
+# of these the numbers are names, though they have digits
+CODE_NAME = re.compile(
+    r"(.*\s)?(zip|zip\s?code|post\s?code|postal\s?code|plz|sku|fips|icd(9|10)?|naics|sic|area\s?code)"
+)
+CODE_WORDS = re.compile(r"(product|article|item|part|stock|diagnosis|procedure)\s?(id|nr|no|num|number|code)")
+MIN_NAMED_UNITS = 5  # fewer values of a column named as units are categories like others
+MIN_UNITS, MIN_TEXTS = 10, 20  # values of a column whose name shows nothing
+MIN_PER_UNIT = 2.0  # rows, on average: of fewer, that rows are alike cannot be seen
+REPEATED = 0.8  # of the values come more than once
+DENSE = 0.9  # of the whole numbers from 0 or 1 to the highest are there: units are numbered through, quantities are not
+BALANCED = 0.5  # numbers of rows of units vary by less, as a share of their mean; those of quantities by more
+ALIKE = 0.5  # intraclass correlation in at least so many columns, from which on rows of one value are alike
+SMOOTH = 0.5  # of how values of a column follow each other: quantities are near 1, names of units near 0
+MIN_ALIKE = 2  # columns
+
+FEW_CODES, MANY_CODES = 5, 12  # values of numbers that may be codes
+CODES_ALIKE, CODES_SMOOTH, CODES_COLUMNS = 0.3, 0.0, 3
+ROWS_PER_CODE = 10
+GRADES = frozenset({0.0, 0.5, 1.0})  # no, perhaps, yes
+
+# numbers that stand for missing values, where they are far outside the others
+_NINES = [float(f"{lead * n}{last}") for n in range(5) for lead, last in (("9", "9"), ("9", "8"), ("9", "7"))]
+_REPEATS = [float(str(digit) * n) for digit in (7, 8) for n in range(2, 5)]
+CODE_NUMBERS = frozenset(
+    {sign * number for number in (*_NINES, *_REPEATS) for sign in (1.0, -1.0)} - {7.0, 8.0, 9.0}
+    | {-32768.0, 32767.0, 2.0**31 - 1, -(2.0**31), 999999.0, -999999.0, 99999999.0}
+)
+MIN_REPEATS = 2
+
+
+class Alikeness(NamedTuple):
+    """Likeness of rows of one value in another column."""
+
+    within: float  # intraclass correlation
+    smooth: float  # near 1 where neighbouring values have similar means, near 0 where they do not
+
+
+def oddities(table: Table, names: Sequence[str], dates: Container[int] = ()) -> Iterator[ColumnNote]:
+    """Yield notes on columns whose values are not what they seem.
+
+    Parameters
+    ----------
+    table : Table
+    names : sequence of str
+        Names of the columns to look at; columns beyond are parts of dates.
+    dates : container of int
+        The columns that hold dates.
+    """
+    if len(table) < MIN_ROWS:
+        return
+    numbers = [column for column in range(len(names)) if column not in table.categories and column not in dates]
+    yield from _groups_and_codes(table[: min(MOST_ROWS, MOST_CELLS // len(names))], names, numbers, dates)
+    yield from _missing_codes(table.values, names, numbers)
+    for column, values in table.categories.items():
+        if column < len(names):
+            counts = Counter(one for one in values.tolist() if isinstance(one, str) and one.lower() in UNKNOWN_WORDS)
+            if counts:
+                words = list_text([repr(one) for one in sorted(counts)])
+                yield ColumnNote(UNKNOWN, names[column], f"{words} in {plural(counts.total(), 'row')}")
+    for column, name in enumerate(names):
+        if column in table.categories:
+            n_missing = sum(one is None for one in table.categories[column].tolist())
+        else:
+            n_missing = int(np.isnan(table.values[:, column]).sum())
+        if MOSTLY * len(table) < n_missing < len(table):
+            yield ColumnNote(BLANK, name, f"{100 * n_missing / len(table):.0f} % missing")
+
+
+def _missing_codes(values: FloatArray, names: Sequence[str], numbers: Sequence[int]) -> Iterator[ColumnNote]:
+    """Yield a note on each column with numbers such as -999 that are far outside the others, and repeated."""
+    for column in numbers:
+        own = values[:, column]
+        with np.errstate(invalid="ignore"):
+            ends = {float(np.fmin.reduce(own)), float(np.fmax.reduce(own))}
+        if ends.isdisjoint(CODE_NUMBERS):
+            continue
+        different, counts = np.unique(own[~np.isnan(own)], return_counts=True)
+        is_code = np.array([one in CODE_NUMBERS for one in different.tolist()])
+        others = different[~is_code]
+        if len(others) < 2:
+            continue
+        low, high = float(others[0]), float(others[-1])
+        far = np.maximum(low - different, different - high) > high - low
+        found = is_code & far & (counts >= MIN_REPEATS)
+        if found.any():
+            shown = list_text([f"{one:g}" for one in different[found]])
+            yield ColumnNote(
+                MISSING_CODES,
+                names[column],
+                f"{shown} in {plural(int(counts[found].sum()), 'row')}; all others from {low:g} to {high:g}",
+            )
+
+
+def _groups_and_codes(
+    table: Table, names: Sequence[str], numbers: Sequence[int], dates: Container[int]
+) -> Iterator[ColumnNote]:
+    values, others = table.values, _Others(table, names)
+    with np.errstate(invalid="ignore"):
+        low = np.fmin.reduce(values, axis=0, initial=np.inf)
+        high = np.fmax.reduce(values, axis=0, initial=-np.inf)
+    some = values[: 2 * MIN_ROWS]
+    is_whole = ((some == np.floor(some)) | np.isnan(some)).all(axis=0)
+    for column, name in enumerate(names):
+        words = spaced_name(name)
+        if column in table.categories:
+            if (detail := _texts_group(table, column, words, others)) is not None:
+                yield ColumnNote(GROUPS, name, detail)
+            continue
+        if column in dates or not (low[column] < high[column]):
+            continue
+        if low[column] == 0 and high[column] == 1:
+            if set(np.unique(values[:, column]).tolist()) >= GRADES and _is_grade(values[:, column]):
+                yield ColumnNote(CODES, name, "0, 0.5 and 1 only")
+            continue
+        if not is_whole[column]:
+            continue
+        is_named = UNIT_NAME.fullmatch(words) or CODE_NAME.fullmatch(words)
+        may_be_numbered = low[column] in (0.0, 1.0) and high[column] < len(values) / MIN_PER_UNIT
+        may_be_code = high[column] - low[column] < 2 * MANY_CODES
+        if not (is_named or may_be_numbered or may_be_code) or (
+            not is_named and TIME_WORDS.intersection(words.split())
+        ):
+            continue
+        own = values[:, column]
+        known = ~np.isnan(own)
+        if (own[known] != np.floor(own[known])).any():
+            continue
+        different, at = np.unique(own[known], return_inverse=True)
+        counts = np.bincount(at)
+        if CODE_NAME.fullmatch(words):
+            if len(different) > 2:
+                yield ColumnNote(CODES, name, f"whole numbers such as {different[0]:.0f}, by its name")
+        elif UNIT_NAME.fullmatch(words):
+            if MIN_NAMED_UNITS <= len(different) < known.sum():
+                yield ColumnNote(GROUPS, name, _in_words(counts))
+        elif len(different) > MANY_CODES or may_be_numbered:
+            if _is_numbered(different, counts) and _are_alike(_found(others, column, known, at)):
+                yield ColumnNote(GROUPS, name, _in_words(counts))
+            elif len(different) <= MANY_CODES and _are_codes(others, column, known, at, counts):
+                yield ColumnNote(CODES, name, f"{len(different)} whole numbers in no order")
+        elif _are_codes(others, column, known, at, counts):
+            yield ColumnNote(CODES, name, f"{len(different)} whole numbers in no order")
+
+
+def _is_grade(own: FloatArray) -> bool:
+    return GRADES.issuperset(own[~np.isnan(own)].tolist())
+
+
+def _texts_group(table: Table, column: int, words: str, others: _Others) -> str | None:
+    """Return the numbers of values and rows of a column of text that names units; None if it does not."""
+    counts = Counter(one for one in table.categories[column].tolist() if one is not None)
+    is_named = UNIT_NAME.fullmatch(words) is not None
+    if not (MIN_NAMED_UNITS if is_named else MIN_TEXTS) <= len(counts) < counts.total():
+        return None
+    sizes = np.array(list(counts.values()))
+    if is_named:
+        return _in_words(sizes)
+    if not _are_units(sizes):
+        return None
+    place = {one: at for at, one in enumerate(counts)}
+    at = np.array([place.get(one, -1) for one in table.categories[column].tolist()])
+    found = _found(others, column, at >= 0, at[at >= 0])
+    alike = sum(one.within >= ALIKE for one in found)
+    return _in_words(sizes) if alike >= MIN_ALIKE and 2 * alike >= len(found) else None
+
+
+def _in_words(counts: IntArray) -> str:
+    return f"{len(counts)} values in {int(counts.sum())} rows"
+
+
+def _are_units(counts: IntArray) -> bool:
+    """Return True if values repeat, each about as often."""
+    return bool(
+        counts.mean() >= MIN_PER_UNIT and (counts > 1).mean() >= REPEATED and counts.std() <= BALANCED * counts.mean()
+    )
+
+
+def _is_numbered(different: FloatArray, counts: IntArray) -> bool:
+    """Return True if values number units through, each of which has about as many rows."""
+    is_dense = different[0] <= 1 and len(different) >= DENSE * (different[-1] - different[0] + 1)
+    return bool(len(different) >= MIN_UNITS and is_dense) and _are_units(counts)
+
+
+def _are_alike(found: Sequence[Alikeness]) -> bool:
+    """Return True if rows of one value are alike, and those of neighbouring values no more than any."""
+    alike = [one for one in found if one.within >= ALIKE]
+    apart = sum(one.smooth < SMOOTH for one in alike)
+    return len(alike) >= MIN_ALIKE and 2 * apart >= len(alike) and 3 * len(alike) >= len(found)
+
+
+def _are_codes(others: _Others, column: int, known: BoolArray, at: IntArray, counts: IntArray) -> bool:
+    """Return True if few numbers tell much of other numbers, and their order nothing."""
+    if not FEW_CODES <= len(counts) <= MANY_CODES or known.sum() < ROWS_PER_CODE * len(counts):
+        return False
+    found = [one for one in _found(others, column, known, at, numbers=True) if one.within >= CODES_ALIKE]
+    return len(found) >= CODES_COLUMNS and float(np.median([one.smooth for one in found])) < CODES_SMOOTH
+
+
+def _found(
+    others_of: _Others, column: int, known: BoolArray, at: IntArray, *, numbers: bool = False
+) -> list[Alikeness]:
+    """Return the likeness of rows of one value of a column in some others; with `numbers` in those of many numbers."""
+    found = []
+    for other in others_of.columns:
+        ranks = others_of.ranks(other)
+        if other != column and (not numbers or ranks.n_numbers > MANY_CODES):
+            one = _alikeness(at, ranks.values[known])
+            if one is not None:
+                found.append(one)
+    return found
+
+
+class _Ranks(NamedTuple):
+    values: FloatArray
+    n_numbers: int  # that differ; 0 of categories
+
+
+class _Others:
+    """The columns in which rows of one value are compared, each ranked once."""
+
+    def __init__(self, table: Table, names: Sequence[str]) -> None:
+        self._table, self._ranks = table, dict[int, _Ranks]()
+        self.columns = list(range(0, len(names), (len(names) - 1) // MOST_OTHERS + 1))
+
+    def ranks(self, column: int) -> _Ranks:
+        """Return ranks of the numbers of a column, or for categories which rows have the most frequent one."""
+        if column not in self._ranks:
+            self._ranks[column] = _as_numbers(self._table, column)
+        return self._ranks[column]
+
+
+def _as_numbers(table: Table, column: int) -> _Ranks:
+    """Return ranks of the numbers of a column, or for categories which rows have the most frequent one."""
+    if column in table.categories:
+        values = table.categories[column]
+        counts = Counter(one for one in values.tolist() if one is not None)
+        most = counts.most_common(1)[0][0] if counts else None
+        return _Ranks(np.array([np.nan if one is None else float(one == most) for one in values.tolist()]), 0)
+    own = table.values[:, column]
+    different, ranks = np.unique(own, return_inverse=True)
+    return _Ranks(np.where(np.isnan(own), np.nan, ranks.astype(np.float64)), int((different == different).sum()))
+
+
+def _alikeness(at: IntArray, values: FloatArray) -> Alikeness | None:
+    """Return the likeness of values of one place by the analysis of variance; None for too few values."""
+    known = ~np.isnan(values)
+    at, values = at[known], values[known]
+    if len(values) < MIN_ROWS or values.min() == values.max():
+        return None
+    sizes = np.bincount(at)
+    means = np.bincount(at, values)[sizes > 0] / sizes[sizes > 0]
+    sizes = sizes[sizes > 0]
+    n, k = len(values), len(sizes)
+    if k < 3 or n <= k:
+        return None
+    between = float((sizes * (means - values.mean()) ** 2).sum())
+    inside = max(float(((values - values.mean()) ** 2).sum()) - between, 0.0)
+    of_means, of_rows = between / (k - 1), inside / (n - k)
+    per_place = (n - (sizes**2).sum() / n) / (k - 1)
+    whole = of_means + (per_place - 1) * of_rows
+    variance = float(means.var())
+    smooth = 1.0 - float((np.diff(means) ** 2).mean()) / 2.0 / variance if variance > 0 else 1.0
+    return Alikeness((of_means - of_rows) / whole if whole > 0 else 0.0, smooth)

@@ -1,0 +1,270 @@
+"""Cells of text that are dates, numbers with marks or units, or stand for missing values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sslart._utils.arrays import FloatArray
+
+MISSING = frozenset({"NA", "N/A", "n/a", "NaN", "NAN", "nan", "NULL", "null", "None", "?", "<NA>"})
+# words and marks that are values in a column of text, and stand for a missing one among numbers
+AMONG_NUMBERS = frozenset(
+    {
+        "-",
+        "--",
+        ".",
+        "..",
+        "...",
+        "*",
+        "na",
+        "n.a.",
+        "n.d.",
+        "nd",
+        "none",
+        "missing",
+        "unknown",
+        "not available",
+        "#n/a",
+    }
+)
+UNKNOWN_WORDS = frozenset({"unknown", "unk", "missing", "not known", "not available", "n.a.", "none given"})
+SLIPS = 0.2  # share of the values of a column that may be another kind by mistake
+NEARLY_ALL = 0.95  # of the cells of a column must be numbers with a mark, so that the others are blank
+FEW_CODES = 10  # such as 5a, 6a, 7a: so few may be names as well as numbers with a unit
+TO_LOOK_AT = 50  # distinct cells, of which half show what the others may be
+SPACES = "\u00a0\u202f "
+CURRENCY = "$€£¥"
+NUMBER = re.compile(
+    rf"(?P<sign>[+\-\u2212]?)(?P<before>[{CURRENCY}]?)[{SPACES}]?(?P<inner>[+\-\u2212]?)"
+    rf"(?P<digits>\d{{1,3}}(?:[,{SPACES}'\u2019]\d{{3}})+(?:\.\d+)?|\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)"
+    rf"[{SPACES}]?(?P<unit>[%\u2030{CURRENCY}]|[A-Za-z\u00b5\u03bc\u00b0][A-Za-z0-9\u00b5\u00b0\u00b2\u00b3/^.\u00b7-]{{0,11}})?"
+)
+LEADING_ZERO = re.compile(r"0\d")
+PLAIN_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,]\d+)?)?\s?(?P<half>[AaPp][Mm])?"
+_ZONE = r"\s?(?:Z|UTC|[+-]\d{2}:?\d{2})?"
+_TIME = rf"(?:(?:T|,?\s+){_CLOCK}{_ZONE})?"
+_MONTH = r"(?P<name>[A-Za-z]{3,9})"
+_YEAR = r"(?P<year>\d{4}|\d{2})"
+FORMS = [
+    re.compile(form)
+    for form in (
+        rf"(?P<year>\d{{4}})([-/.])(?P<month>\d{{1,2}})\2(?P<day>\d{{1,2}}){_TIME}",
+        rf"(?P<first>\d{{1,2}})([-/.])(?P<second_place>\d{{1,2}})\2{_YEAR}{_TIME}",
+        rf"(?:[A-Z][a-z]{{2}},?\s)?(?P<day>\d{{1,2}})[-\s]{_MONTH}[-,\s]+{_YEAR}{_TIME}",
+        rf"(?:[A-Z][a-z]{{2}},?\s)?{_MONTH}\.?\s(?P<day>\d{{1,2}}),?\s(?P<year>\d{{4}}){_TIME}",
+        rf"(?P<year>\d{{4}})[-\s]{_MONTH}",
+        rf"{_MONTH}[-\s](?P<year>\d{{4}})",
+        rf"{_CLOCK}",
+    )
+]
+ISO = re.compile(
+    r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?"
+)  # which NumPy reads fast, and no other way than we do
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+NEW_CENTURY = 70  # two digits below it are of years from 2000 on
+
+
+class NotADateError(ValueError):
+    """A cell that is no date, with its place among the cells."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__(place)
+        self.place = place
+
+
+def is_date(cell: str) -> bool:
+    """Return True if a cell looks like a date or a time."""
+    return _match(cell) is not None
+
+
+def day_comes_first(cells: Sequence[str | None]) -> bool | None:
+    """Return True if the day precedes the month in dates such as 3/4/2021; None if no cell shows it."""
+    found = [match for cell in cells if cell is not None and (match := _match(cell)) and "first" in match.groupdict()]
+    if not found:
+        return False
+    if any(int(match["first"]) > 12 for match in found) or any("." in match.string for match in found):
+        return True
+    return False if any(int(match["second_place"]) > 12 for match in found) else None
+
+
+def moments(cells: Sequence[str | None], *, day_first: bool) -> NDArray[np.datetime64]:
+    """Return cells as an array of datetime64, as the clock shows them; a time without a date is one of 1970-01-01.
+
+    Raises
+    ------
+    NotADateError
+        Where a cell is no date.
+    """
+    values = np.full(len(cells), np.datetime64("NaT"), dtype="datetime64[s]")
+    iso = [place for place, cell in enumerate(cells) if cell is not None and ISO.fullmatch(cell)]
+    with suppress(ValueError):  # such as of 30 February, which is named below
+        values[iso] = np.array([cells[place] for place in iso], dtype="datetime64[s]")
+    for place in np.flatnonzero(np.isnat(values)).tolist():
+        if cells[place] is None:
+            continue
+        moment = _moment(cells[place], day_first)
+        if moment is None:
+            raise NotADateError(place)
+        values[place] = moment
+    return values.astype("datetime64[us]")
+
+
+def _match(cell: str) -> re.Match[str] | None:
+    for form in FORMS:
+        found = form.fullmatch(cell)
+        if found and ("name" not in found.groupdict() or found["name"][:3].lower() in MONTHS):
+            return found
+    return None
+
+
+def _moment(cell: str | None, day_first: bool) -> datetime | None:
+    found = None if cell is None else _match(cell)
+    if found is None:
+        return None
+    parts = found.groupdict()
+    if "first" in parts:
+        day, month = (parts["first"], parts["second_place"])[:: 1 if day_first else -1]
+    elif "name" in parts:
+        day, month = parts.get("day", "1"), str(MONTHS.index(parts["name"][:3].lower()) + 1)
+    else:
+        day, month = parts.get("day", "1"), parts.get("month", "1")
+    year = int(parts.get("year", "1970"))
+    if len(parts.get("year", "1970")) == 2:
+        year += 2000 if year < NEW_CENTURY else 1900
+    hour = int(parts.get("hour") or 0)
+    if parts.get("half"):
+        hour = hour % 12 + (12 if parts["half"].lower() == "pm" else 0)
+    try:
+        return datetime(year, int(month), int(day), hour, int(parts.get("minute") or 0), int(parts.get("second") or 0))
+    except ValueError:
+        return None
+
+
+class TextNumbers(NamedTuple):
+    """Numbers in text, with thousands separators, marks or a unit.
+
+    Attributes
+    ----------
+    values : array
+        The number in each cell, NaN where there is none.
+    unit : str
+        The mark or unit that the cells have in common, empty where they have none.
+    example : str
+        A cell that is no plain number, if there is one.
+    others : list of str
+        Cells without a number, which are taken for blank.
+    """
+
+    values: FloatArray
+    unit: str
+    example: str
+    others: list[str]
+
+    def __str__(self) -> str:
+        if self.unit:
+            return f"numbers in {self.unit}"
+        return "numbers" if PLAIN_NUMBER.fullmatch(self.example) else "numbers with thousands separators"
+
+
+def numbers_with_marks(
+    cells: Sequence[str | None], counts: Collection[int] | None = None, *, are_numbers: bool = False
+) -> TextNumbers | None:
+    """Return the numbers in distinct cells, nearly all of which are numbers of one unit; else None.
+
+    A unit of letters takes more than a few distinct numbers, since 5a and 6a may be names. Plain numbers alone are none
+    of text, but for many beside words for missing values, without which they would have come as numbers.
+
+    Parameters
+    ----------
+    cells : sequence of str or None
+    counts : collection of int, or None
+        How many rows have each cell; None: one each.
+    are_numbers : bool
+        Whether the user has said that they are numbers, however few, and whatever else is there.
+
+    >>> found = numbers_with_marks(["1,234", "99", None])
+    >>> found.values.tolist(), str(found), found.example
+    ([1234.0, 99.0, nan], 'numbers with thousands separators', '1,234')
+    """
+    some = [cell for cell in cells[: 2 * TO_LOOK_AT] if cell is not None][:TO_LOOK_AT]
+    if not are_numbers and 2 * sum(NUMBER.fullmatch(cell) is not None for cell in some) < len(some):
+        return None
+    found = [None if cell is None else NUMBER.fullmatch(cell) for cell in cells]
+    weights = np.ones(len(cells)) if counts is None else np.array(list(counts), dtype=np.float64)
+    is_known = np.array([cell is not None and cell.lower() not in AMONG_NUMBERS for cell in cells], dtype=bool)
+    is_number = np.array([one is not None for one in found], dtype=bool)
+    units = {unit for one in found if one is not None and (unit := one["unit"] or one["before"])}
+    marked = [cell for cell, one in zip(cells, found, strict=True) if one and cell and not PLAIN_NUMBER.fullmatch(cell)]
+    if len(units) > 1 or not is_number.any():
+        return None
+    unit = next(iter(units), "")
+    if not are_numbers:
+        n_plain = int(is_number.sum()) - len(marked)
+        if weights[is_number].sum() < NEARLY_ALL * weights[is_known].sum():
+            return None
+        if unit[:1].isalpha() and (is_number.sum() <= FEW_CODES or n_plain > SLIPS * is_number.sum()):
+            return None
+        has_words = any(cell is not None and cell.lower() in AMONG_NUMBERS for cell in cells)
+        are_codes = any(cell is not None and LEADING_ZERO.match(cell) for cell in cells)
+        if not marked and (not has_words or are_codes or is_number.sum() <= FEW_CODES):
+            return None
+    values = np.array([np.nan if one is None else _number(one) for one in found])
+    others = [cell for cell, one in zip(cells, found, strict=True) if cell is not None and one is None]
+    example = marked[0] if marked else next(cell for cell, one in zip(cells, found, strict=True) if cell and one)
+    return TextNumbers(values, unit, example, others)
+
+
+def _number(found: re.Match[str]) -> float:
+    value = float(re.sub(rf"[,{SPACES}'\u2019]", "", found["digits"]))
+    return value if {found["sign"], found["inner"]} <= {"", "+"} else -value
+
+
+def numbers_of_unit(cells: Sequence[str | None], unit: str) -> tuple[FloatArray, list[str]]:
+    """Return the numbers in cells, NaN where there is none, and the cells that have another unit.
+
+    >>> numbers_of_unit(["12 kg", "7", "3 lb", None], "kg")
+    (array([12.,  7., nan, nan]), ['3 lb'])
+    """
+    values, others = np.full(len(cells), np.nan), []
+    for place, cell in enumerate(cells):
+        found = None if cell is None else NUMBER.fullmatch(cell)
+        own = None if found is None else found["unit"] or found["before"] or ""
+        if found is not None and own in ("", unit):
+            values[place] = _number(found)
+        elif cell is not None and found is not None:
+            others.append(cell)
+    return values, others
+
+
+class TextDates(NamedTuple):
+    """Dates in text.
+
+    Attributes
+    ----------
+    values : array of datetime64
+    day_first : bool or None
+        Whether the day precedes the month; None where no cell shows it, and the month is taken to come first.
+    """
+
+    values: NDArray[np.datetime64]
+    day_first: bool | None
+
+
+def dates_in(cells: Sequence[str | None]) -> TextDates | None:
+    """Return the dates in cells, all of which are dates, but for missing ones; else None."""
+    known = [cell for cell in cells if cell is not None]
+    if not known or not all(map(is_date, known)):
+        return None
+    day_first = day_comes_first(cells)
+    try:
+        return TextDates(moments(cells, day_first=bool(day_first)), day_first)
+    except NotADateError:
+        return None

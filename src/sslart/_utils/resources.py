@@ -1,0 +1,157 @@
+"""Threads and memory: independent pieces of work side by side, and the memory that is free for a call."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from joblib import effective_n_jobs
+
+if sys.platform != "win32":
+    import resource
+
+MIN_VALUES = 1 << 22  # below, a thread costs more than it saves
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+_STOP: ContextVar[Any] = ContextVar("stop", default=None)
+
+
+class StoppedError(Exception):
+    """Raised in a thread whose work has been stopped by another thread."""
+
+
+@contextmanager
+def stopped_by(flag: Any) -> Iterator[None]:
+    """Stop the work in the block as soon as another thread sets a flag of `stop_flag`.
+
+    The block then ends with a `StoppedError`; a model that was learning is as it was before.
+    """
+    token = _STOP.set(flag)
+    try:
+        yield
+        if flag[0]:
+            raise StoppedError
+    finally:
+        _STOP.reset(token)
+
+
+def run_parallel(work: Callable[[Item, Any], Result], items: Sequence[Item], n_jobs: int | None) -> list[Result]:
+    """Return the result of the work on each item, in order, with `n_jobs` threads as in scikit-learn.
+
+    The work takes an item and a stop flag that it must heed while it runs: if one piece fails or the user interrupts,
+    all are stopped, and have stopped before the error goes on.
+    """
+    stop = stop_flag()
+    n_threads = min(effective_n_jobs(n_jobs), len(items))
+    if n_threads == 1:
+        return [work(item, stop) for item in items]
+    with ThreadPoolExecutor(n_threads) as threads:
+        futures = [threads.submit(work, item, stop) for item in items]
+        try:
+            # a signal that reaches another thread first does not wake this one: look up now and then
+            while wait(futures, timeout=0.05, return_when=FIRST_EXCEPTION).not_done:
+                for future in futures:
+                    if future.done():
+                        future.result()
+            return [future.result() for future in futures]
+        except BaseException:
+            stop[0] = 1
+            threads.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def stop_flag() -> Any:
+    """Return a flag by which another thread can stop work of the backend: an array of one uint8.
+
+    It is that of `stopped_by`, where this thread is in such a block, else a new one.
+    """
+    flag = _STOP.get()
+    if flag is None:
+        return np.zeros(1, dtype=np.uint8)
+    if flag[0]:
+        raise StoppedError
+    return flag
+
+
+def n_threads(n_jobs: int | None, n_values: int) -> int:
+    """Return the number of threads for `n_jobs`, as scikit-learn counts them, where work reads `n_values` values."""
+    return 1 if n_values < MIN_VALUES else int(effective_n_jobs(n_jobs))  # little work: not even a call of joblib
+
+
+VARIABLE = "SSLART_MAX_MEMORY"  # of the environment: at most so much, such as 2GB
+SHARE = 0.8  # of what is free: estimates are rough, and other programs need some too
+UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+CGROUPS = (  # the limit of a container, and what it has taken of it
+    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
+    (Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"), Path("/sys/fs/cgroup/memory/memory.usage_in_bytes")),
+)
+
+
+def usable_memory() -> int | None:
+    """Return the bytes that a call may take: a share of the free memory, or the user's limit; None if unknown."""
+    given = os.environ.get(VARIABLE)
+    free = [one for one in (_free_in_system(), _free_in_container(), _free_by_limits()) if one is not None]
+    usable = [int(SHARE * min(free))] if free else []
+    if given:
+        usable.append(_bytes_of(given))
+    return max(min(usable), 0) if usable else None
+
+
+def memory_text(n_bytes: float) -> str:
+    """Return a number of bytes as text, such as 1.4 GB."""
+    if n_bytes < 2**30:
+        return f"{max(n_bytes / 2**20, 1):,.0f} MB"
+    return f"{n_bytes / 2**30:,.1f} GB"
+
+
+def _bytes_of(text: str) -> int:
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", text.lower())
+    if found is None:
+        raise ValueError(f"{VARIABLE} must be a number of bytes such as 2GB or 500MB, got {text!r}.")
+    return int(float(found[1]) * UNITS[found[2]])
+
+
+def _free_in_system() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError):
+        pass
+    try:  # no figure of what is free: half of all
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _free_in_container() -> int | None:
+    for limit, used in CGROUPS:
+        try:
+            return int(limit.read_text(encoding="ascii")) - int(used.read_text(encoding="ascii"))
+        except (OSError, ValueError):  # no such file, or "max"
+            continue
+    return None
+
+
+def _free_by_limits() -> int | None:
+    """Return the rest of the limit on the address space (`ulimit -v`)."""
+    if sys.platform == "win32":
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return None
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        return limit - pages * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return None
