@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sslart._utils.optional import optional
+from sslart._utils.text import printable
 
 
 @contextmanager
@@ -16,7 +17,7 @@ def busy(text: str, *, shown: bool) -> Iterator[None]:
         yield
         return
     rich, console = optional("rich.progress", "cli"), optional("rich.console", "cli").Console(stderr=True)
-    columns = rich.SpinnerColumn(), rich.TextColumn("{task.description}"), rich.TimeElapsedColumn()
+    columns = rich.SpinnerColumn(), rich.TextColumn("{task.description}", markup=False), rich.TimeElapsedColumn()
     with rich.Progress(*columns, console=console, transient=True) as progress:
-        progress.add_task(text, total=None)
+        progress.add_task(printable(text), total=None)
         yield
