@@ -243,7 +243,7 @@ def test_frames_of_polars_arrays_and_lists_are_taken(tmp_path):
     assert numbers.items() >= json.loads(json.dumps(plain_numbers(expected))).items()
     nameless = SSLART(vigilance=0.8, random_state=0).fit(array, few(y, 3))
     page = make(tmp_path, nameless, array.tolist(), y.tolist(), max_samples=5)
-    assert numbers_of(page)["quality"]["confusion"] == [list(row) for row in expected.quality.confusion]
+    assert numbers_of(page)["quality"]["confusion"] == [list(row) for row in expected["quality"].confusion]
 
 
 @pytest.mark.parametrize("y", [pytest.param([0, 1] * 20, marks=pytest.mark.slow), [True, False] * 20, [-1, 1] * 20])

@@ -14,11 +14,11 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
-from sslart import __version__
 from sslart._utils.optional import optional
 from sslart.client._results import Event, ServiceError, UnreachableError, error_of
 
@@ -175,7 +175,7 @@ class Connection:
             raise ValueError(f"{url!r} is not the address of a service: give one such as http://127.0.0.1:8707.")
         if parts.username is not None:
             raise ValueError("The address has a name or a password in it: leave it out, and give a token.")
-        headers = {"user-agent": f"sslart/{__version__}"}
+        headers = {"user-agent": f"sslart/{version('sslart')}"}
         if token is not None:
             token = token.strip()
             if not (token and token.isascii() and token.isprintable() and " " not in token):

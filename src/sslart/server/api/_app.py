@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
-from sslart import __version__
 from sslart.server.api import _admin, _inference, _models, _predicting, _samples, _studies
 from sslart.server.api._endpoint import BODIES, REF, Context
 from sslart.server.api._errors import add_handlers
@@ -79,7 +79,7 @@ def create_app(
 
 def described(app: FastAPI) -> dict[str, Any]:
     """Return the description of all paths."""
-    found = get_openapi(title=TITLE, version=__version__, description=DESCRIPTION, routes=app.routes)
+    found = get_openapi(title=TITLE, version=version("sslart"), description=DESCRIPTION, routes=app.routes)
     found["components"]["securitySchemes"] = {"token": TOKEN}
     models: list[type[BaseModel]] = [InferRequest, *BODIES.values()]
     for model in models:

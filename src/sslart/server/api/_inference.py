@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from functools import partial
+from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from sslart import __version__
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._mapping.model_view import Decisions
@@ -243,7 +243,7 @@ at_version = partial(endpoint, router, dependencies=[_version])
 @endpoint(router, "GET /v2", ServerMetadata)
 async def server_metadata() -> Any:
     """Return the name, version, and extensions of the server."""
-    return {"name": "sslart", "version": __version__, "extensions": ["binary_tensor_data"]}
+    return {"name": "sslart", "version": version("sslart"), "extensions": ["binary_tensor_data"]}
 
 
 @endpoint(router, "GET /v2/health/live", Live, scope=None)

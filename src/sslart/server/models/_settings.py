@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool, StrictInt, StrictStr
 
-from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
 from sslart._tables.training_table import ColumnRoles
 from sslart._utils.text import list_text
+from sslart.estimators import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
 
 ESTIMATORS = {one.__name__: one for one in (AutoSSLART, SSLART, WESSLART, FuzzyARTMAP)}
 NOT_OFFERED = ("n_jobs",)  # threads belong to the service
