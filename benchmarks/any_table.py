@@ -237,7 +237,7 @@ def on_the_command_line(name: str) -> dict[str, Any]:
     steps = {
         "fit": ["fit", "table.csv", "--label", label],
         "predict": ["predict", "model.sslart", "table.csv", "--out", "classes.csv"],
-        "explain": ["explain", "model.sslart", "table.csv"],
+        "explain": ["explain", "model.sslart", "table.csv", "--row", "1"],
         "report": ["report", "model.sslart", "table.csv", "--label", label],
     }
     with tempfile.TemporaryDirectory() as folder:
