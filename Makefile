@@ -206,12 +206,14 @@ reproduce: $(VENV)/reproduction
 reproduce-quick: $(VENV)/reproduction
 	$(BIN)/python -m reproduction run --all --quick --jobs 2 --out results/quick
 
-# changes of the statistical core that the tests must notice; results are kept in results/mutants
+# changes of the statistical core that the tests must notice; results are kept in results/mutants; a shorter
+# run: make mutants MUTANTS="--sample 20 --minutes 30", an independent one: MUTANTS="--seed 1"
+MUTANTS ?=
 mutants:
 	$(PYTHON) -m venv $(VENV)-mutants
 	$(VENV)-mutants/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(VENV)-mutants/bin/python -m pip install --quiet -C build-dir=build/mutants . --group test --group mutants
-	cd benchmarks && ../$(VENV)-mutants/bin/python -W ignore mutation.py
+	cd benchmarks && ../$(VENV)-mutants/bin/python -W ignore mutation.py $(MUTANTS)
 
 # kernel against reference on adversarial data: 20,000 configurations, or as many as 15 minutes allow
 fuzz: $(VENV)/tools

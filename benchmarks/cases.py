@@ -7,18 +7,21 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
 import sslart._kernel as kernel
 from data import digits, mixture, mnist, stream
-from sslart import SSLART, WESSLART, FuzzyART, FuzzyARTMAP
+from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP, load, save
 from sslart._art.backend import use_backend
-from timing import in_turns, median, ratio, seconds
+from timing import in_turns, median, processor_seconds, ratio, seconds
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -107,6 +110,40 @@ def one_at_a_time(quick: bool) -> Iterator[Row]:
         result = row(taken, f"{method}, one sample a call", "artlib compiled", ours.n_nodes_, 1, target)
         result.ours /= n_calls
         yield result
+
+
+def against_linear_models(quick: bool) -> Iterator[Row]:
+    """One row a call beside scikit-learn's linear models, and a saved model beside pickle, in processor time."""
+    turns, n_calls = (5, 50) if quick else (15, 200)
+    X = np.random.RandomState(0).rand(3000, 32)
+    y, rows = (X[:, 0] > 0.5).astype(int), [X[i : i + 1] for i in range(n_calls)]
+
+    def compared(ours: Any, theirs: Any, work: str, against: str, model: Any, target: float) -> Row:
+        calls = {"sslart": lambda: [*map(ours, rows)], "peer": lambda: [*map(theirs, rows)]}
+        found = row(in_turns(calls, turns, measure=processor_seconds), work, against, model.n_nodes_, 1, target)
+        found.ours /= n_calls
+        return found
+
+    boxes, label = FuzzyART(0.8, bounds=(0, 1)).fit(X), np.ones(1, dtype=int)
+    linear = SGDClassifier().partial_fit(X, y, classes=[0, 1])
+    work = "FuzzyART.partial_fit, one row of 32 features, processor time"
+    yield compared(
+        boxes.partial_fit, lambda row: linear.partial_fit(row, label), work, "SGDClassifier.partial_fit", boxes, 10
+    )
+    auto = AutoSSLART(random_state=0).fit(X[:1500], np.where(np.arange(1500) < 100, y[:1500], -1))
+    work = "AutoSSLART.predict, one row of 32 features, processor time"
+    yield compared(auto.predict, LogisticRegression().fit(X, y).predict, work, "LogisticRegression.predict", auto, 4)
+
+    X, y = mixture(800 if quick else 8000)
+    model = AutoSSLART(random_state=0).fit(X, y)
+    with TemporaryDirectory() as folder:
+        path, pickled = Path(folder) / "model.sslart", pickle.dumps(model)
+        save(model, path)
+        agree(load(path).predict_proba(X), pickle.loads(pickled).predict_proba(X), "saved and pickled models")
+        calls = {"sslart": lambda: load(path).predict(X[:1]), "peer": lambda: pickle.loads(pickled).predict(X[:1])}
+        taken = in_turns(calls, turns, measure=processor_seconds)
+    work = f"load a model of {len(X)} labels from its file and predict one row, processor time"
+    yield row(taken, work, "pickle.loads, and the same", model.n_nodes_, 1, 1 / 3)
 
 
 def against_the_plain_scan(quick: bool) -> Iterator[Row]:
@@ -211,4 +248,12 @@ def against_hyperbox_brain(quick: bool) -> Iterator[Row]:
     yield row(taken, f"fit fuzzy ARTMAP one-to-one, {len(X)}×32", "hyperbox-brain OnlineGFMM", ours.n_nodes_, len(X))
 
 
-CASES = (threads, against_artlib, one_at_a_time, against_the_plain_scan, against_scikit_learn, against_hyperbox_brain)
+CASES = (
+    threads,
+    against_artlib,
+    one_at_a_time,
+    against_linear_models,
+    against_the_plain_scan,
+    against_scikit_learn,
+    against_hyperbox_brain,
+)

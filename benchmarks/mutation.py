@@ -1,10 +1,11 @@
 """Mutation testing of the statistical core: `make mutants` writes docs/mutants.md.
 
 Cosmic Ray changes one operator, number or condition of a file at a time; the tests that are named beside the file must
-then fail. Mutants are drawn by a seed, `--sample` of each part; results are kept in results/mutants, so that a stopped
-run continues. Not drawn are mutants that nobody could tell from the code: in annotations, docstrings and raised errors,
-`is` for `==`, and numbers above ten, which are tuned and as good one higher. Run it in an environment where sslart is
-installed, not editable: each job mutates a copy of the installed package, which comes first on its path.
+then fail. Drawn are `--sample` mutants of each part by `--seed`, tried for at most `--minutes`. Results are kept in
+results/mutants, so that a stopped run continues; what survived is tried again once the tests of its part have changed.
+Not drawn are mutants that nobody could tell from the code: in annotations, docstrings, raised errors and `strict=True`,
+`is` for `==`, and numbers above ten, which are tuned and as good one higher. Each job mutates a copy of the installed
+package that comes first on its path; the run stops where an editable install comes before it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import ast
 import hashlib
+import math
 import os
 import random
 import shutil
@@ -23,10 +25,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NamedTuple
-
-from cosmic_ray.ast import ast_nodes, get_ast
-from cosmic_ray.mutating import mutate_code
-from cosmic_ray.plugins import get_operator
 
 import sslart
 from pieces import ROOT, store, stored
@@ -47,22 +45,35 @@ EVIDENCE, TESTS = "_mapping/evidence", "tests/_mapping/evidence"
 PARTS = {
     "selection": Part(
         (f"{EVIDENCE}/selection.py",),
-        tuple(f"{TESTS}/test_{name}.py" for name in ("specification", "selection", "screening", "honest_choice")),
+        tuple(
+            f"{TESTS}/test_{name}.py"
+            for name in ("candidates", "specification", "selection", "screening", "honest_choice")
+        ),
     ),
     "ridge": Part(
-        (f"{EVIDENCE}/basis.py",), tuple(f"{TESTS}/test_{name}.py" for name in ("ridge", "bases", "selection"))
+        (f"{EVIDENCE}/basis.py",),
+        (
+            *(
+                f"{TESTS}/test_{name}.py"
+                for name in ("ridge", "saved_solutions", "bases", "specification", "selection")
+            ),
+            f"{TESTS}/test_many_classes.py::test_left_out_predictions_are_those_of_a_model_that_never_had_the_labels",
+        ),
     ),
     "calibration": Part(
         (f"{EVIDENCE}/readout.py",),
-        tuple(f"{TESTS}/test_{name}.py" for name in ("readout", "score_parts", "selection")),
+        tuple(f"{TESTS}/test_{name}.py" for name in ("readout", "score_parts", "saved_solutions", "selection")),
     ),
     "guarantees": Part(
         ("_mapping/conformal.py",), ("tests/_mapping/test_conformal.py", "tests/estimators/test_guarantees.py")
     ),
-    "rules": Part(("rules/_tree.py", "rules/_model_extraction.py"), ("tests/rules/test_model_rules.py",)),
+    "rules": Part(
+        ("rules/_tree.py", "rules/_model_extraction.py"),
+        ("tests/rules/test_tree.py", "tests/rules/test_model_rules.py"),
+    ),
     "counterfactuals": Part(
         ("explain/_search.py", "explain/_options.py", "explain/_relations.py"),
-        ("tests/explain/test_counterfactual_engine.py", "tests/explain/test_counterfactual.py"),
+        ("tests/explain/test_counterfactual.py", "tests/explain/test_counterfactual_engine.py"),
     ),
 }
 OPERATORS = (
@@ -88,6 +99,45 @@ OPERATORS = (
 )
 
 
+# survivors that change no result, by file and changed line, each with the reason
+ONLY_MEMORY = "An array is copied that nobody needs any more: only memory changes."
+ONLY_SPEED = "Only how much is done at once, or by how many threads; results are the same."
+ROUNDING = "`EXACT` allows for rounding: no error and no level lie exactly that far apart."
+EQUIVALENT = {
+    "_mapping/evidence/selection.py: if fit.without is None and n_views > 2:": "There are 1 or 41 views.",
+    "_mapping/evidence/basis.py: turned = Cholesky(whole[:, rows[:, :, None], rows[:, None, :]], overwrite=False)"
+    ".solve(of_block)": ONLY_MEMORY,
+    "_mapping/evidence/basis.py: left_out[own] = Cholesky(inner, overwrite=False).solve(left_out[own])": ONLY_MEMORY,
+    "_mapping/evidence/basis.py: for some in _at_once(ridges, max(self._gram.size, len(blocks) / "
+    "self._targets.size)):": ONLY_SPEED,
+    "_mapping/evidence/basis.py: inner[:, inside[:, group[:, 1]]] = np.eye(group.shape[1])": (
+        "A group lies in a block as a whole, so that each of its labels tells which."
+    ),
+    '_mapping/evidence/basis.py: return self._mean(np.einsum("ij,ij->i", self.matrix, self.matrix)) or 2.0': (
+        "Functions that are zero everywhere are zero on any scale."
+    ),
+    "_mapping/evidence/readout.py: scorer.contributions(nothing, columns, np.empty((1, n_columns, n_classes)), "
+    "of_graph[:1], 2, stop_flag())": ONLY_SPEED,
+    "_mapping/evidence/readout.py: threads = n_threads(n_jobs, coded.size * max(len(self.nodes), 2) * "
+    "max(len(self.terms), 1))": ONLY_SPEED,
+    '_mapping/evidence/readout.py: groups = LabelGroups(saved_array(state, "groups", np.int64, n, low=0, high=n - 0), '
+    'state["kind"])': "A group of that number is refused by the next check.",
+    "_mapping/conformal.py: @dataclass(frozen=False, eq=False)": "Nothing assigns to its fields.",
+    '_mapping/conformal.py: aim = f"to be right {round(100 * (1 - self.max_error), 7):g} times in 100"': (
+        "`:g` shows six digits."
+    ),
+    "_mapping/conformal.py: if smallest_error(n) >= level + EXACT:": ROUNDING,
+    "_mapping/conformal.py: suffices = np.flatnonzero(self.error < level + EXACT)": ROUNDING,
+    "_mapping/conformal.py: new = np.diff(places, prepend=- 2) > 0": "The first place is above either number.",
+    "rules/_tree.py: if split.gain <= present + MIN_DIFFERENCE / (1 + abs(present)):": (
+        "`MIN_DIFFERENCE` allows for rounding: gains that differ at all differ by more."
+    ),
+    "explain/_search.py: for index in np.flatnonzero((start >= NEVER).any(axis=0)).tolist():": (
+        "What is found for a class that nobody wants is taken back below."
+    ),
+}
+
+
 class Mutant(NamedTuple):
     """One change of one file."""
 
@@ -104,10 +154,31 @@ class Mutant(NamedTuple):
 
     def code(self) -> str:
         """Return the file with the change."""
+        from cosmic_ray.mutating import mutate_code
+        from cosmic_ray.plugins import get_operator
+
         operator = get_operator(f"core/{self.operator}")()
         changed = mutate_code((PACKAGE / self.file).read_text(encoding="utf-8"), operator, self.occurrence)
         assert changed is not None
         return str(changed)
+
+    @property
+    def is_check(self) -> bool:
+        """True if only a check that lengths agree is left out."""
+        line = (PACKAGE / self.file).read_text(encoding="utf-8").splitlines()[self.line - 1]
+        return self.operator == "ReplaceTrueWithFalse" and "strict=True" in line
+
+    @property
+    def changed_line(self) -> str:
+        """The first line that is not as in the file."""
+        before = (PACKAGE / self.file).read_text(encoding="utf-8").splitlines()
+        lines = zip(before, self.code().splitlines(), strict=False)
+        return next(" ".join(after.split()) for line, after in lines if line != after)
+
+    @property
+    def place(self) -> str:
+        """The file and the changed line, by which equivalent mutants are named."""
+        return f"{self.file}: {self.changed_line}"
 
 
 def inert_lines(source: str) -> set[int]:
@@ -116,6 +187,8 @@ def inert_lines(source: str) -> set[int]:
     for node in ast.walk(ast.parse(source)):
         inert: list[Any] = []
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            inert = [node]
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             inert = [node]
         if isinstance(node, ast.Raise | ast.Import | ast.ImportFrom):
             inert = [node]
@@ -131,6 +204,9 @@ def inert_lines(source: str) -> set[int]:
 
 def mutants_of(file: str) -> Iterator[Mutant]:
     """Yield all changes of a file."""
+    from cosmic_ray.ast import ast_nodes, get_ast
+    from cosmic_ray.plugins import get_operator
+
     source = (PACKAGE / file).read_text(encoding="utf-8")
     tree, inert = get_ast(source), inert_lines(source)
     for name in OPERATORS:
@@ -142,23 +218,37 @@ def mutants_of(file: str) -> Iterator[Mutant]:
                 yield Mutant(file, name, occurrence, line)
 
 
-def drawn(part: Part, n: int | None, seed: int = 0) -> list[Mutant]:
-    """Return mutants of a part, drawn without regard to the operators."""
+def shuffled(part: Part, seed: int) -> list[Mutant]:
+    """Return all mutants of a part in the order in which they are drawn, without regard to the operators."""
     every = [mutant for file in part.files for mutant in mutants_of(file)]
     random.Random(seed).shuffle(every)
-    return every[:n]
+    return [mutant for mutant in every if not mutant.is_check]
+
+
+def environment_of(site: Path) -> dict[str, str]:
+    """Return the environment in which a copy of the package is imported."""
+    return {**os.environ, "PYTHONPATH": str(site), "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def copied(site: Path) -> None:
+    """Copy the package, and make sure that the copy is what is imported."""
+    shutil.rmtree(site, ignore_errors=True)
+    shutil.copytree(PACKAGE, site / "sslart")
+    program = [sys.executable, "-c", "import sslart; print(sslart.__file__)"]
+    found = subprocess.check_output(program, env=environment_of(site), cwd=ROOT / "tests", text=True)
+    if not Path(found.strip()).is_relative_to(site):
+        raise SystemExit(f"{found.strip()} is imported in place of the copy in {site}: install sslart, not editable.")
 
 
 def passes(site: Path, tests: tuple[str, ...], seconds: float) -> bool:
     """Return True if the tests pass on a copy of the package."""
-    environment = {**os.environ, "PYTHONPATH": str(site), "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not slow and not stress"]
     where = [str(ROOT / test) for test in tests]
     try:
         done = subprocess.run(
             [*command, "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), *where],
             cwd=ROOT / "tests",
-            env=environment,
+            env=environment_of(site),
             capture_output=True,
             timeout=seconds,
         )
@@ -177,71 +267,93 @@ def killed(site: Path, mutant: Mutant, tests: tuple[str, ...], seconds: float) -
         shutil.copyfile(PACKAGE / mutant.file, path)
 
 
-def measure(name: str, part: Part, n: int | None, sites: list[Path], results: Path) -> None:
-    """Try the mutants of a part that have no result yet."""
-    known = {result["key"] for result in stored(results)}
-    todo = [mutant for mutant in drawn(part, n) if mutant.key not in known]
-    if not todo:
+def digest(tests: tuple[str, ...]) -> str:
+    """Return a digest of tests: what survived others may not survive these."""
+    return hashlib.sha256(b"".join((ROOT / test.split("::")[0]).read_bytes() for test in tests)).hexdigest()[:16]
+
+
+def measure(name: str, part: Part, sample: list[Mutant], sites: list[Path], results: Path, minutes: float) -> None:
+    """Try the mutants of a part that have no result yet, and what survived other tests; start none after `minutes`."""
+    tests, found = digest(part.tests), {result["key"]: result for result in stored(results)}
+    last = [(mutant, found.get(mutant.key)) for mutant in sample]
+    is_known = [one and (one["killed"] or one["tests"] == tests or mutant.place in EQUIVALENT) for mutant, one in last]
+    todo = [mutant for mutant, is_done in zip(sample, is_known, strict=True) if not is_done]
+    if not todo or minutes <= 0:
         return
     start = time.perf_counter()
     if not passes(sites[0], part.tests, 1800.0):
         raise SystemExit(f"The tests of {name} fail on the code as it is: {' '.join(part.tests)}")
-    limit = 60.0 + 5.0 * (time.perf_counter() - start)
+    limit = 20.0 + 4.0 * (time.perf_counter() - start)
     free: SimpleQueue[Path] = SimpleQueue()
     for site in sites:
         free.put(site)
 
     def attempt(mutant: Mutant) -> None:
+        if time.perf_counter() - start > 60.0 * minutes:
+            return
         site = free.get()
         try:
             found = killed(site, mutant, part.tests, limit)
         finally:
             free.put(site)
-        store(results, [{"part": name, "key": mutant.key, **mutant._asdict(), "killed": found}])
+        store(results, [{"part": name, "key": mutant.key, **mutant._asdict(), "killed": found, "tests": tests}])
         print(f"{name}: {mutant.file}:{mutant.line} {mutant.operator}: {'killed' if found else 'SURVIVED'}", flush=True)
 
     with ThreadPoolExecutor(len(sites)) as pool:
         list(pool.map(attempt, todo))
 
 
-def page(n: int | None, results: Path) -> str:
-    """Return the page: by part, how many mutants there are, were tried, and were killed; and who survived."""
+def page(samples: dict[str, list[Mutant]], seed: int, results: Path) -> str:
+    """Return the page: by part, how many mutants there are, were tried, and were killed; and which survived."""
     known = {result["key"]: result["killed"] for result in stored(results)}
-    rows, alive, n_tried, n_killed = [], [], 0, 0
+    rows, alive, n_tried, n_killed, n_same = [], [], 0, 0, 0
     for name, part in PARTS.items():
-        tried = [mutant for mutant in drawn(part, n) if mutant.key in known]
-        if not tried:
-            continue
-        dead = sum(known[mutant.key] for mutant in tried)
-        n_tried, n_killed = n_tried + len(tried), n_killed + dead
-        files, every = ", ".join(f"`{file}`" for file in part.files), len(drawn(part, None))
-        rows.append(f"| {name} | {files} | {every} | {len(tried)} | {100 * dead / len(tried):.0f} |")
-        alive += [mutant for mutant in tried if not known[mutant.key]]
-    survivors = "\n".join(f"- `{one.file}`, line {one.line}: {one.operator}" for one in sorted(alive)) or "None."
+        tried = [mutant for mutant in samples[name] if mutant.key in known]
+        survived = [mutant for mutant in tried if not known[mutant.key]]
+        same = sum(mutant.place in EQUIVALENT for mutant in survived)
+        dead, files = len(tried) - len(survived), ", ".join(f"`{file}`" for file in part.files)
+        every = len(shuffled(part, seed))
+        share = f"{100 * dead / len(tried):.0f} | {100 * dead / (len(tried) - same):.0f}" if tried else " | "
+        rows.append(f"| {name} | {files} | {every} | {len(tried)} | {dead} | {same} | {share} |")
+        n_tried, n_killed, n_same, alive = n_tried + len(tried), n_killed + dead, n_same + same, alive + survived
+    survivors = "".join(
+        f"- `{mutant.file}`, line {mutant.line}: `{mutant.changed_line}`\\\n  "
+        f"{EQUIVALENT.get(mutant.place, 'No test notices it yet.')}\n"
+        for mutant in sorted(alive)
+    )
     return (
         "# Mutants of the core\n\nWritten by `make mutants`. Cosmic Ray changes one operator, number or condition at a "
-        "time; the tests named in `benchmarks/mutation.py` must then fail. Mutants are drawn by a seed.\n\n"
-        "| part | files | mutants | tried | killed, % |\n|---|---|---|---|---|\n" + "\n".join(rows) + "\n\n"
-        f"Together {n_killed} of {n_tried}: {100 * n_killed / max(n_tried, 1):.0f} % (target: at least {TARGET:.0f}).\n"
-        f"\n## Survivors\n\n{survivors}\n"
+        "time; one of the tests that `benchmarks/mutation.py` names for the part must then fail. Mutants are a random "
+        f"sample (seed {seed}) of those that can be told from the code. A mutant is equivalent if somebody has read it "
+        "and found that it changes no result; the reason is below. Target: at least "
+        f"{TARGET:.0f} % killed in each part.\n\n"
+        "| part | files | mutants | tried | killed | equivalent | killed, % | killed, % of those not equivalent |\n"
+        "|---|---|---|---|---|---|---|---|\n" + "\n".join(rows) + "\n\n"
+        f"Together {n_killed} of {n_tried} were killed, {n_same} are equivalent, and {n_tried - n_killed - n_same} "
+        f"survived.\n\n## Survivors\n\n{survivors or 'None.'}"
     )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS))
+    parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS), help="parts to measure")
     parser.add_argument("--sample", type=int, default=60, help="mutants of each part; 0: all")
+    parser.add_argument("--seed", type=int, default=0, help="of the draw")
+    parser.add_argument(
+        "--minutes", type=float, default=math.inf, help="for all parts together; 0: only write the page"
+    )
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "mutants.md")
     arguments = parser.parse_args()
-    folder, n = ROOT / "results" / "mutants", arguments.sample or None
+    start, folder = time.perf_counter(), ROOT / "results" / "mutants"
+    samples = {name: shuffled(part, arguments.seed)[: arguments.sample or None] for name, part in PARTS.items()}
     sites = [folder / f"site{job}" for job in range(arguments.jobs)]
     for site in sites:
-        shutil.rmtree(site, ignore_errors=True)
-        shutil.copytree(PACKAGE, site / "sslart")
-    for name in arguments.parts:
-        measure(name, PARTS[name], n, sites, folder / "results.jsonl")
-    arguments.out.write_text(page(n, folder / "results.jsonl"), encoding="utf-8")
+        copied(site)
+    for i, name in enumerate(arguments.parts):  # what a part leaves of its time is for those that follow
+        minutes = (arguments.minutes - (time.perf_counter() - start) / 60.0) / (len(arguments.parts) - i)
+        measure(name, PARTS[name], samples[name], sites, folder / "results.jsonl", minutes)
+    arguments.out.write_text(page(samples, arguments.seed, folder / "results.jsonl"), encoding="utf-8")
     print(arguments.out.read_text(encoding="utf-8"))
 
 

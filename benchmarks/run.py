@@ -50,7 +50,7 @@ def table(rows: list[Row]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        target = "" if row.target is None else f"{row.target:g}"
+        target = "" if row.target is None else f"{row.target:.3g}"
         unit = f"{row.ours * 1e3:,.3g} ms" if 1e-3 <= row.ours < 1 else f"{row.ours:.3g} s"
         unit = unit if row.ours >= 1e-3 else f"{row.ours * 1e6:.3g} µs"
         missed = row.target is not None and row.ratio < row.target
@@ -63,13 +63,19 @@ def table(rows: list[Row]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="smaller data and fewer turns; prints, writes nothing")
+    parser.add_argument("--only", nargs="+", choices=[case.__name__ for case in CASES], help="these cases, printed")
     arguments = parser.parse_args()
     start = time.perf_counter()
     rows = []
     for case in CASES:
+        if arguments.only and case.__name__ not in arguments.only:
+            continue
         for row in case(arguments.quick):
             rows.append(row)
-            print(f"{row.work}: {row.ratio:.1f} × {row.against or 'nothing'}", flush=True)
+            print(f"{row.work}: {row.ratio:.3g} × {row.against or 'nothing'}", flush=True)
+    if arguments.only:
+        print(table(rows))
+        return
     after, peak = memory()
     text = (
         "# Benchmarks\n\n"

@@ -14,6 +14,13 @@ def seconds(work: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
+def processor_seconds(work: Callable[[], Any]) -> float:
+    """Return the processor time of a short call, which other programs on the machine change little."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
 def in_turns(
     work: dict[str, Callable[[], Any]],
     turns: int,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,28 +12,35 @@ import numpy as np
 import sslart._kernel as kernel
 from data import digits, mixture
 from sslart import FuzzyART
-from sslart._art.backend import use_backend
 from timing import median, seconds
 
 TURNS = 30
 
 
-class Watched:
-    """The kernel, with the time of each of its functions measured."""
+@contextmanager
+def watched(owner: Any, name: str, taken: dict[str, float]) -> Iterator[None]:
+    """Add to `taken` the time that a function of the kernel takes."""
+    function = getattr(owner, name)
 
-    def __init__(self) -> None:
-        self.taken: dict[str, float] = {}
+    def call(*arguments: Any, **named: Any) -> Any:
+        start = time.perf_counter()
+        result = function(*arguments, **named)
+        taken[name] = taken.get(name, 0.0) + time.perf_counter() - start
+        return result
 
-    def __getattr__(self, name: str) -> Any:
-        function = getattr(kernel, name)
+    setattr(owner, name, call)
+    try:
+        yield
+    finally:
+        setattr(owner, name, function)
 
-        def call(*arguments: Any, **named: Any) -> Any:
-            start = time.perf_counter()
-            result = function(*arguments, **named)
-            self.taken[name] = self.taken.get(name, 0.0) + time.perf_counter() - start
-            return result
 
-        return call
+def fit_times(model: FuzzyART, X: np.ndarray) -> tuple[float, float, float]:
+    """Return the seconds of a fit, those of the learning kernel, and those of encoding."""
+    taken: dict[str, float] = {}
+    with watched(kernel.Boxes, "learn", taken), watched(kernel, "encode", taken):
+        whole = seconds(lambda: model.fit(X))
+    return whole, taken["learn"], taken["encode"]
 
 
 def read_speed(n_bytes: int) -> float:
@@ -50,14 +59,8 @@ def lines() -> list[str]:
     """Return one line of Markdown per data set."""
     found = []
     for name, (X, _) in {"digits 1797×64": digits(), "mixture 5000×32": mixture(5000)}.items():
-        watched = Watched()
         model = FuzzyART(0.9, bounds=(0, 1))
-        runs = []
-        with use_backend(watched):
-            for _ in range(TURNS):
-                watched.taken = {}
-                whole = seconds(lambda: model.fit(X))
-                runs.append((whole, watched.taken["learn"], watched.taken["encode"]))
+        runs = [fit_times(model, X) for _ in range(TURNS)]
         whole, learn, encode = (median([run[i] for run in runs]) for i in range(3))
         known = np.maximum.accumulate(model.labels_) + 1  # nodes there were at each sample
         n_bytes = 2 * X.shape[1] * float(known.sum())

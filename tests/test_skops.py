@@ -16,7 +16,7 @@ from skops.io.exceptions import UntrustedTypesFoundException
 from test_stream import fingerprint
 
 from conftest import ALL, EVIDENCE, name_of
-from sslart import WESSLART, AutoSSLART, FuzzyARTMAP
+from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
 
 SMALL = {"families": ["box", "linear"], "bandwidth": 0.25, "ridge": 0.01, "rank_weight": 0.5}
 MODELS = [
@@ -99,8 +99,8 @@ def test_nothing_of_sslart_is_trusted_unasked() -> None:
         skops.io.loads(data)
     assert skops.io.get_untrusted_types(data=data) == [
         "builtins.frozenset",
-        "sslart._art.boxes.NetworkBoxes",
         "sslart._art.boxes.LearningParams",
+        "sslart._art.boxes.NetworkBoxes",
         "sslart._art.network.Network",
         "sslart._art.novelty.FitRecords",
         "sslart._art.novelty.NoveltyCalibration",
@@ -119,3 +119,13 @@ def test_nothing_of_sslart_is_trusted_unasked() -> None:
         "sslart.estimators._fitted.FittedModel",
         "sslart.estimators._fuzzy_art.FuzzyARTMAP",
     ]
+
+
+@pytest.mark.parametrize("mapping", ["evidence", "one-to-many"])
+def test_a_model_that_was_shown_and_explained_is_dumped(mapping: str) -> None:
+    model = SSLART(mapping=mapping, random_state=0).fit(X, labels_for(None))
+    model._repr_html_()
+    model._repr_mimebundle_()
+    str(model.summary())
+    str(model.explain(X[:1])[0])
+    assert_alike(model, through_skops(model), X)

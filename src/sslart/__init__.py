@@ -5,6 +5,18 @@ from typing import TYPE_CHECKING
 from sslart._utils.optional import lazy_names
 
 if TYPE_CHECKING:
+    from sslart import active as active
+    from sslart import client as client
+    from sslart import dask as dask
+    from sslart import datasets as datasets
+    from sslart import explain as explain
+    from sslart import merging as merging
+    from sslart import metrics as metrics
+    from sslart import model_selection as model_selection
+    from sslart import plotting as plotting
+    from sslart import river as river
+    from sslart import rules as rules
+    from sslart import server as server
     from sslart._art.backend import show_versions
     from sslart._drift.features import FeatureShift
     from sslart._drift.monitor import DriftEvent
@@ -66,7 +78,8 @@ _PACKAGES = (
     "rules",
     "server",
 )
-__getattr__ = lazy_names(__name__, _LATER, _PACKAGES)
+if not TYPE_CHECKING:  # else a type checker would take every name for one of sslart
+    __getattr__ = lazy_names(__name__, _LATER, _PACKAGES)
 
 
 def __dir__() -> list[str]:

@@ -114,7 +114,7 @@ def _described(model: Model, notes: dict[str, Any], *, samples: bool) -> tuple[d
     arrays: list[NDArray[Any]] = []
     described: dict[str, Any] = {
         "estimator": type(model).__name__,
-        "parameters": to_plain(model.get_params(deep=False), arrays),  # type: ignore[no-untyped-call]
+        "parameters": to_plain(model.get_params(deep=False), arrays),
         "state": to_plain(model.__sslart_state__(samples=samples), arrays) if model.__sklearn_is_fitted__() else None,
     }
     if notes:

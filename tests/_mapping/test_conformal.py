@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sslart._mapping.conformal import NEVER, class_sets, conformal_p_values, error_curve, labels_needed, smallest_error
+from sslart._mapping.conformal import (
+    NEVER,
+    class_sets,
+    conformal_p_values,
+    error_curve,
+    labels_needed,
+    percent_up,
+    smallest_error,
+)
 from sslart._mapping.decision_rules import error_levels
 
 LEVELS = st.sampled_from([0.01, 0.05, 0.1, 0.2, 1 / 3, 0.5, 0.9])
@@ -102,6 +110,21 @@ def test_a_higher_error_answers_no_less(data: Any) -> None:
         assert curve.answered[place] >= n_answered
 
 
+@given(st.data())
+def test_the_steps_are_the_levels_from_which_on_more_is_answered(data: Any) -> None:
+    scores = data.draw(SCORES)
+    wrong = data.draw(st.lists(st.booleans(), min_size=len(scores), max_size=len(scores)))
+    curve = error_curve(np.array(scores), np.array(wrong), np.ones(len(scores)))
+    expected: dict[float, float] = {}
+    for level in np.unique(curve.error).tolist():
+        n_answered = float(curve.answered[curve.error <= level].max())
+        if n_answered > max(expected.values(), default=0.0):
+            expected[level] = n_answered
+    levels, answered = curve.steps()
+    assert dict(zip(levels.tolist(), answered.tolist(), strict=True)) == expected
+    assert (np.diff(answered, prepend=0.0) > 0).all()
+
+
 def test_without_left_out_labels_nothing_is_promised() -> None:
     curve = error_curve(np.empty(0), np.empty(0, dtype=bool), np.empty(0))
     assert curve.least_confidence(0.5) == NEVER
@@ -165,3 +188,8 @@ def test_errors_by_class_are_found_by_the_class_as_it_is() -> None:
     for wrong in ({True: 0.1}, {"1": 0.1}, {2: 0.1}):
         with pytest.raises(ValueError, match=r"names the class .*, which the model does not have"):
             error_levels("M", wrong, np.array([1, 3]))
+
+
+def test_errors_are_rounded_up_to_a_tenth_of_a_percent() -> None:
+    for share, text in ((0.05, "5 %"), (0.0501, "5.1 %"), (1 / 15, "6.7 %"), (0.0, "0 %"), (1.0, "100 %")):
+        assert percent_up(share) == text

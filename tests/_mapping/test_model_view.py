@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from test_stream import fingerprint
 
 from conftest import CLASSIFIERS, EVIDENCE, name_of
-from sslart import SSLART, WESSLART
+from sslart import SSLART, WESSLART, AutoSSLART
 from sslart._art.backend import backend, use_backend
 from sslart._mapping.model_view import view_of
 
@@ -172,3 +173,10 @@ def test_a_prediction_at_several_depths_searches_on_where_it_stopped(few_labels:
     np.testing.assert_array_equal(view.labels_of(found.indices), model.predict(X))
     np.testing.assert_array_equal(found.proba, model.predict_proba(X))
     assert 0 < (found.indices == -1).sum() < len(X)
+
+
+def test_the_repr_of_a_view_names_the_columns() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    view = view_of(AutoSSLART(random_state=0).fit(X, y))
+    assert repr(view).startswith("ModelView(name='AutoSSLART'")
+    assert "n_features=4" in repr(view.reader)

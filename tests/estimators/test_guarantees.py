@@ -13,6 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 
 import sslart
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
+from sslart._mapping.conformal import measured_guarantees
 from sslart._mapping.model_view import view_of
 from sslart.metrics import guarantees
 
@@ -191,8 +192,11 @@ def test_with_few_labels_it_is_refused_with_what_can_be_promised() -> None:
         ValueError, match=r"coverage=0\.95 cannot .* 14 labels.* is 93\.3 %, and 95 % needs .* 19 labels"
     ):
         model.predict_set(X, 0.95)
-    with pytest.raises(ValueError, match=r"for each class with so few labels \(class 0: 5, 1: 5, 2: 4\).* is 80 %"):
+    few = r"for each class with so few labels \(class 0: 5, 1: 5, 2: 4\): every set would hold these classes.* is 80 %"
+    with pytest.raises(ValueError, match=few):
         model.predict_set(X, 0.9, per_class=True)
+    with pytest.raises(ValueError, match=r"\(class 2: 4\): every set would hold this class\."):
+        model.predict_set(X, 0.83, per_class=True)
     with pytest.raises(ValueError, match=r"for class 2, which is predicted for \d left-out labels"):
         model.set_params(max_error={2: 0.05}).predict(X)
     assert model.predict_set(X, 0.9).shape == (150, 3)
@@ -321,7 +325,9 @@ def test_guarantees_are_what_max_error_gives() -> None:
     assert some.answered < more.answered
     assert few.sentence("rows") == "to be right 99.9 times in 100, it needs at least 999 labels, and there are 150"
     assert some.sentence("rows") == f"to be right 90 times in 100, it answers {100 * some.answered:.0f} % of the rows"
-    assert str(found).splitlines()[0].startswith("150 labels: the smallest error that can be promised is ")
+    first, *others = str(found).splitlines()
+    assert first.startswith("150 labels: the smallest error that can be promised is ")
+    assert others == [f"T{one.sentence()[1:]}." for one in found.levels]
     assert f"{some.answered:.0%}" in found._repr_html_()
     assert "cannot be promised" in found._repr_html_()
 
@@ -364,3 +370,11 @@ def test_per_class_the_coverage_holds_for_a_rare_class_too() -> None:
             shares.append(model.predict_set(X[200:], 0.9, apart)[rare, 1].mean())
     assert np.mean(marginal) < 0.85
     assert np.mean(per_class) > 0.9 - 3 * np.std(per_class) / np.sqrt(len(per_class))
+
+
+def test_models_that_keep_no_labels_have_no_guarantees_to_show() -> None:
+    X, y = load_iris(return_X_y=True)
+    assert measured_guarantees(view_of(SSLART(random_state=0).fit(X, y))) is None
+    found = measured_guarantees(view_of(AutoSSLART(random_state=0).fit(X[::5], y[::5])))
+    assert found is not None
+    assert found.n_labels == 30

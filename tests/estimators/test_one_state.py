@@ -325,6 +325,21 @@ def test_a_call_in_the_midst_of_another_loses_no_sample() -> None:
     assert model.support_.sum() == 40 + sum(inner)
 
 
+@pytest.mark.parametrize("model", [FuzzyART(0.8), SSLART(0.8, random_state=0), AutoSSLART(random_state=0)], ids=name_of)
+def test_where_the_last_step_of_a_fit_fails_the_estimator_is_as_before(model: Any) -> None:
+    X, y = samples_of(0, 40, 1.0)
+    failing = mock.patch("sslart.estimators._fitted.SampleReader", side_effect=MemoryError)
+    new, known = clone(model), fit(clone(model), X, y)
+    before = model_bytes(known)
+    for one in (new, known):
+        with failing, pytest.raises(MemoryError):
+            one.fit(2.0 * X, y)
+    assert not hasattr(new, "n_nodes_")
+    assert model_bytes(known) == before
+    fit(new, X, y)
+    assert new.predict(QUERIES).tolist() == known.predict(QUERIES).tolist()
+
+
 def test_equal_parameters_of_another_type_are_checked_too() -> None:
     X, y = samples_of(0, 40, 1.0)
     model = fit(SSLART(0.8, search_depth=1, random_state=0), X, y)

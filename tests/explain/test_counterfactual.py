@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from conftest import EVIDENCE, lattices, name_of
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
@@ -295,6 +295,17 @@ def test_changes_of_many_features_have_no_change_that_is_not_needed() -> None:
         found = model.counterfactual(x)
         assert len(found) == 3
         check(model, found, x)
+
+
+def test_ways_into_boxes_have_no_change_that_is_not_needed() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    model = SSLART(0.8, random_state=0).fit(X, np.where(np.arange(len(y)) % 10 == 0, y, -1))
+    n_changed = []
+    for x in X[::60]:
+        found = model.counterfactual(x)
+        check(model, found, x)
+        n_changed += [len(one.changes) for one in found]
+    assert max(n_changed) >= 6  # boxes of many features
 
 
 def test_the_reason_is_given_where_fewer_are_found() -> None:

@@ -13,6 +13,9 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 from conftest import name_of
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
+from sslart._mapping.model_view import view_of
+from sslart.explain._options import STAY, ChangeSpace, options_of
+from sslart.explain._search import Search
 
 MODELS = [
     AutoSSLART(random_state=0),
@@ -165,6 +168,25 @@ def test_few_features_change_on_real_tables(load: Any) -> None:
     held = [one for x in X[::10] for one in model.counterfactual(x, fixed=[0, 1])]
     assert held
     assert not any(change.feature in ("x0", "x1") for one in held for change in one.changes)
+
+
+def test_points_in_boxes_become_the_nearest_values_that_are_offered() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = SSLART(0.9, random_state=0).fit(X, few(y))
+    view, rows = view_of(model), np.arange(0, 150, 3)
+    options, table = options_of(view), view.read(X)
+    search = Search(ChangeSpace(view, options, table), np.ones((150, 3), dtype=bool))
+    points = np.random.RandomState(0).rand(len(rows), 4)
+    found = search._at_points(0, rows, points, points, points)
+    wanted = view.members[0].encoder.decode(points)
+    for place, row in enumerate(rows):
+        for column in range(4):
+            apart = np.abs(options.values[column] - wanted[place, column])
+            stays = np.abs(X[row, column] - wanted[place, column]) <= apart.min() + 1e-9
+            assert found[place, column] == STAY if stays else apart[found[place, column]] == pytest.approx(apart.min())
+    assert (found == STAY).mean() < 0.5
+    # a side that no sample has reached leaves the value as it is
+    assert (search._at_points(0, rows, points, np.ones((len(rows), 4)), np.zeros((len(rows), 4))) == STAY).all()
 
 
 def test_one_feature_is_found_wherever_it_is_enough() -> None:

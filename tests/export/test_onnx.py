@@ -429,8 +429,11 @@ def test_what_predicts_no_class_is_refused() -> None:
 
 
 def test_categories_that_are_alike_as_strings_are_refused() -> None:
-    for values, match in ((["1", 1, "2"], "alike as strings.*'1', 1"), (["", "a", "b"], "empty string as a category")):
-        frame = pd.DataFrame({"kind": pd.Series(values, dtype=object), "size": [1.0, 2.0, 3.0]})
+    for values, match in (
+        (pd.Series(["1", 1, "2"], dtype=object), "alike as strings.*'1', 1"),
+        (pd.Series(["", "a", "b"], dtype="category"), "empty string as a category"),
+    ):
+        frame = pd.DataFrame({"kind": values, "size": [1.0, 2.0, 3.0]})
         with pytest.raises(ValueError, match=match):
             sslart.to_onnx(FuzzyARTMAP().fit(frame, [0, 1, 1]))
 

@@ -276,10 +276,6 @@ class Encoder(CachesValues):
         """Replace each unknown category by its text where that text is a known category."""
         return as_known_texts(table, self.categories_of)
 
-    def is_full(self, column: int) -> bool:
-        """Return True if a column has as many categories as are coded, so that all others count as one."""
-        return column in self.categorical and len(self.categories_of(column)) >= self.max_categories
-
     def categories_of(self, column: int) -> list[Category]:
         """Return the categories of a column that are coded; [None] for a numeric column."""
         return [one.category for one in (*self.features, *self.constant) if one.column == column]

@@ -307,7 +307,7 @@ class SampleReader(BaseEstimator):
         undecided: Container[int] = (),
     ) -> None:
         self.owner, self.categorical, self.plan, self.as_known = owner, categorical, plan, as_known
-        self.undecided = undecided
+        self.n_features, self.names, self.undecided = n_features, names, undecided
         keep_plan(self, plan)
         self.n_features_in_ = n_features
         if names is not None:

@@ -59,6 +59,11 @@ class Mapping:
         """With evidence, the most labelled samples that are kept; 0 for others."""
         return 0
 
+    @property
+    def weighs_classes(self) -> bool:
+        """With evidence, whether labels count by weights of their classes."""
+        return False
+
     def memory(self, size: FitSize) -> float:
         """Return the most memory that a mapping takes in a fit, in bytes."""
         return 0.0

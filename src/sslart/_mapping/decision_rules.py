@@ -46,17 +46,14 @@ def cost_matrix(
 ) -> FloatArray | None:
     """Return `decision_costs` as a matrix, true × predicted in the order of the classes; None where there are none.
 
-    In a dict, wrong predictions that it does not name cost 1, and right ones 0. With "balanced", the wrong predictions
-    of all samples of a class cost the same in sum for every class. Each class counts one label more than it has: of few
-    labels, the share of a rare class is not known well, and probabilities are careful. `counts` returns the number of
-    labels of each class; None where costs are only checked: one of each.
+    In a dict, wrong predictions that it does not name cost 1, and right ones 0. `counts` returns the number of labels
+    of each class, for "balanced"; None where costs are only checked: one of each.
     """
     if given is None:
         return None
     check_costs(owner, given)
     if isinstance(given, str):
-        n = 1 + (np.zeros(len(classes)) if counts is None else counts())
-        return np.asarray((n.sum() / (len(n) * n))[:, None] * (1.0 - np.eye(len(n))))
+        return balanced_costs(np.zeros(len(classes)) if counts is None else counts())
     if not isinstance(given, Mapping):
         matrix = _matrix(owner, given)
         if len(matrix) != len(classes):
@@ -78,6 +75,16 @@ def cost_matrix(
                 )
         costs[place[names[0]], place[names[1]]] = float(cost)
     return costs
+
+
+def balanced_costs(counts: NDArray[Any]) -> FloatArray:
+    """Return costs, given the labels of each class, such that wrong predictions of each class cost the same in sum.
+
+    Each class counts one label more than it has: of few labels, the share of a rare class is not known well, and
+    probabilities are careful.
+    """
+    n = 1 + counts
+    return np.asarray((n.sum() / (len(n) * n))[:, None] * (1.0 - np.eye(len(n))))
 
 
 def expected_costs(proba: FloatArray, costs: FloatArray) -> FloatArray:

@@ -24,7 +24,7 @@ from sslart._data.labels import UNLABELLED, ClassTable, Label, Labels, check_has
 from sslart._data.samples import SampleReader, Table, rows_without_values
 from sslart._mapping.base import Mapping
 from sslart._mapping.conformal import ConformalPredictor, no_promise
-from sslart._mapping.decision_rules import ErrorLevels, cheapest, expected_costs
+from sslart._mapping.decision_rules import ErrorLevels, balanced_costs, cheapest, expected_costs
 from sslart._mapping.ensemble_votes import Ballot, vote_on_evidence, vote_on_labels
 from sslart._mapping.loo_predictions import LooPredictions, left_out_by_vote
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
@@ -402,6 +402,10 @@ class ModelView:
     def is_ensemble(self) -> bool:
         """True if members vote."""
         return self.weigh_votes is not None
+
+    def balanced_costs(self) -> FloatArray:
+        """Return the costs of wrong predictions that `decision_costs="balanced"` stands for."""
+        return balanced_costs(sum(member.counts.sum(axis=0) for member in self.members))
 
     @cached_property
     def vote_weights(self) -> FloatArray | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from sslart._data.scaling import scaling_of
 from sslart._mapping.evidence.settings import MANY_CLASSES
 from sslart._mapping.loo_predictions import LooPredictions
 from sslart._mapping.model_view import ModelView
+from sslart._mapping.rare_classes import Remedy, remedy_for
 from sslart._utils.arrays import CountArray, IntArray
 from sslart._utils.intervals import Estimate
 from sslart._utils.text import category_text, count_text, list_text, plural, printable
@@ -116,6 +118,9 @@ class ModelSummary:
         that was read as dates, numbers or missing values.
     present : float or None
         What the samples count together now, where they count less as they age; None: one each.
+    remedy : Remedy or None
+        What would help the classes that are never predicted, and its effect on the left-out labels; None where every
+        class is predicted.
     """
 
     estimator: str
@@ -131,6 +136,7 @@ class ModelSummary:
     by_rank: tuple[str, ...] = ()
     notes: tuple[ColumnNote, ...] = ()
     present: float | None = None
+    remedy: Remedy | None = None
 
     @property
     def few_labels(self) -> tuple[ClassLabels, ...]:
@@ -149,7 +155,8 @@ class ModelSummary:
             found["fewer than five labels"] = list_text([str(one) for one in self.few_labels], SHOWN_CLASSES)
         if self.never_predicted:
             names = [category_text(one.label) for one in self.never_predicted]
-            found["never predicted"] = f"{list_text(names, SHOWN_CLASSES)}: no left-out label is predicted so"
+            remedy = "" if self.remedy is None else f"; {self.remedy}"
+            found["never predicted"] = f"{list_text(names, SHOWN_CLASSES)}: no left-out label is predicted so{remedy}"
         if self.together is not None:
             found["left out together"] = str(self.together)
         if not self.settings_by_labels:
@@ -205,13 +212,14 @@ def summarise(view: ModelView) -> ModelSummary:
     elif not by_labels:
         accuracy, why_not = None, FEW_OF_TWO
     together = None if left_out is None else together_of(left_out.groups, left_out.kind)
+    classes = _classes(view, left_out)
     scaling = scaling_of(members[0].encoder, view.reader.n_features_in_)
     return ModelSummary(
         view.name,
         members[0].n_samples,
         view.reader.n_features_in_,
         sum(member.n_nodes for member in members),
-        _classes(view, left_out),
+        classes,
         _how(view, left_out, together),
         accuracy,
         why_not,
@@ -220,6 +228,22 @@ def summarise(view: ModelView) -> ModelSummary:
         tuple(view.feature_names[column] for column, kind in enumerate(scaling) if kind == RANK),
         _notes_of(view),
         present_of(view),
+        remedy_of(view, left_out, classes),
+    )
+
+
+def remedy_of(view: ModelView, left_out: LooPredictions | None, classes: Sequence[ClassLabels]) -> Remedy | None:
+    """Return the remedy for classes that are never predicted; None where there are none."""
+    never = [index for index, one in enumerate(classes) if one.n_predicted == 0]
+    if not never or left_out is None:
+        return None
+    mapping = view.members[0].mapping
+    return remedy_for(
+        never,
+        left_out,
+        view.balanced_costs(),
+        uses_evidence=mapping.uses_evidence,
+        weighs_classes=mapping.weighs_classes,
     )
 
 

@@ -165,7 +165,7 @@ def features_of(frame: Any, source: str, categories: Sequence[str] = (), numbers
         is_category = True if name in categories else False if name in numbers else None
         unit = units_of(frame, [name], numbers).get(name, "") if name in numbers else None
         columns[name] = _feature(name, frame[name], source, categorical=is_category, unit=unit)
-    return _checked(columns, source, frame.index)
+    return _checked(columns, source, frame.index, blank_rows=True)
 
 
 def units_of(frame: Any, names: Sequence[str], numbers: Sequence[str] = ()) -> dict[str, str]:
@@ -258,7 +258,8 @@ def samples_for(model: Any, frame: Any, source: str) -> Any:
     return _checked(columns, source, frame.index)
 
 
-def _checked(columns: Mapping[str, Any], source: str, index: Any) -> Any:
+def _checked(columns: Mapping[str, Any], source: str, index: Any, *, blank_rows: bool = False) -> Any:
+    """Return the columns as a frame without infinity; blank rows are refused, or taken where others have values."""
     frame = pandas().DataFrame(columns)
     for name in frame.columns:
         infinite = np.isinf(frame[name].to_numpy()).nonzero()[0] if frame[name].dtype.kind == "f" else np.empty(0)
@@ -269,7 +270,7 @@ def _checked(columns: Mapping[str, Any], source: str, index: Any) -> Any:
                 "value is not known, or give a finite limit where it is very large."
             )
     empty = frame.isna().all(axis=1).to_numpy().nonzero()[0]
-    if len(empty) == len(frame):
+    if len(empty) and not (blank_rows and len(empty) < len(frame)):
         raise ValueError(
             f"{len(empty)} row(s) of {source} have no value at all (the first is row {index[empty[0]] + 1} below the "
             "header): delete them."

@@ -11,7 +11,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, cast
@@ -47,10 +47,12 @@ class Piece(NamedTuple):
     as_written: Any  # the same rows as they stand in the file
     schema: Any = None  # the types of `as_written`, where the file has types or all is text
     separator: str = ""  # of the cells of a text
+    text: Utf8Text | None = None  # the text, which knows its encoding
+    has_mark: bool = False  # whether the text begins with a mark of its encoding
 
 
 def read_pieces(
-    source: str, encoding: str | None = None, *, progress: bool = False, cells_only: bool = False
+    source: str, encoding: str | None = None, *, progress: bool | str = False, cells_only: bool = False
 ) -> Iterator[Any]:
     """Yield a file as frames of some rows each, at least one; the index continues from frame to frame.
 
@@ -64,7 +66,7 @@ def read_pieces(
 
 
 def read_originals(
-    source: str, encoding: str | None = None, *, progress: bool = False, cells_only: bool = False
+    source: str, encoding: str | None = None, *, progress: bool | str = False, cells_only: bool = False
 ) -> Iterator[Piece]:
     """Yield the pieces of `read_pieces`, each with its original rows."""
     with opened(source, progress) as file:
@@ -98,7 +100,7 @@ def rows_per_piece(n_columns: int) -> int:
 
 
 @contextmanager
-def opened(source: str, progress: bool) -> Iterator[BinaryIO]:
+def opened(source: str, progress: bool | str) -> Iterator[BinaryIO]:
     """Open a file; of standard input and of a pipe, which cannot be read twice, a copy."""
     with ExitStack() as stack:
         if source == STANDARD:
@@ -126,13 +128,21 @@ def _copied(stream: IO[bytes]) -> Iterator[BinaryIO]:
         yield cast(BinaryIO, copy)
 
 
-def _watched(file: BinaryIO, progress: bool) -> Any:
-    """Return the file, with a progress bar where standard error is a terminal."""
+@contextmanager
+def _watched(file: BinaryIO, progress: bool | str) -> Iterator[Any]:
+    """Return the file, with a progress bar where standard error is a terminal.
+
+    A text says what becomes of the rows, which takes longer than reading them: time goes on at the end of the file too.
+    """
     if not (progress and sys.stderr.isatty()):
-        return nullcontext(file)
+        yield file
+        return
     size = os.fstat(file.fileno()).st_size
-    console = optional("rich.console", "cli").Console(stderr=True)
-    return optional("rich.progress", "cli").wrap_file(file, size, description="", console=console, transient=True)
+    rich, console = optional("rich.progress", "cli"), optional("rich.console", "cli").Console(stderr=True)
+    words = rich.SpinnerColumn(), rich.TextColumn("{task.description}")
+    columns = *words, rich.BarColumn(), rich.DownloadColumn(), rich.TimeElapsedColumn()
+    with rich.Progress(*columns, console=console, transient=True) as shown:
+        yield shown.wrap_file(file, size, description=progress if isinstance(progress, str) else "reading")
 
 
 def kind_of(file: BinaryIO, source: str = "") -> str:
@@ -147,7 +157,8 @@ def _read_text(file: BinaryIO, name: str, encoding: str | None) -> Iterator[Piec
     """Yield the cells of a text as text."""
     pyarrow, arrow_csv, text = arrow(""), arrow(".csv"), Utf8Text(file, name, encoding)
     try:
-        row, separator, _, rest = read_header(text, name)
+        row, separator, before, rest = read_header(text, name)
+        has_mark = before.startswith(codecs.BOM_UTF8)
         names, written_names = header(row, separator, name), header_cells(row, separator, name)
         strings = arrow_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pyarrow.large_string()), null_values=[""], strings_can_be_null=True
@@ -158,7 +169,9 @@ def _read_text(file: BinaryIO, name: str, encoding: str | None) -> Iterator[Piec
                 piece = _as_piece(table)
                 as_written = piece.as_written.set_axis(written_names, axis=1)
                 frame = _as_piece(_with_points(table)).frame if separator == ";" else piece.frame
-                yield piece._replace(frame=frame, as_written=as_written, separator=separator)
+                yield piece._replace(
+                    frame=frame, as_written=as_written, separator=separator, text=text, has_mark=has_mark
+                )
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"{name} breaks off before its end, or is damaged: copy or pack it again.") from error
     except pyarrow.ArrowInvalid as error:

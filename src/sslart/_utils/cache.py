@@ -26,11 +26,12 @@ def changed(one: Made, **changes: Any) -> Made:
 class CachesValues:
     """An immutable object with cached values (such as a `cached_property`) that is safe to copy concurrently.
 
-    The state to copy or pickle is a dict of its own: nothing that another thread makes meanwhile is added to it.
+    The state to copy or pickle is a dict of its own: nothing that another thread makes meanwhile is added to it. A
+    cached value that is the object itself is left out, since files of skops hold no cycles.
     """
 
     def __getstate__(self) -> dict[str, Any]:
-        return dict(vars(self))
+        return {name: value for name, value in list(vars(self).items()) if value is not self}
 
 
 class Deferred(Generic[Made]):

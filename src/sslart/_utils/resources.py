@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -13,6 +14,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
+
+if sys.platform != "win32":
+    import resource
 
 MIN_VALUES = 1 << 22  # below, a thread costs more than it saves
 
@@ -141,13 +145,13 @@ def _free_in_container() -> int | None:
 
 def _free_by_limits() -> int | None:
     """Return the rest of the limit on the address space (`ulimit -v`)."""
+    if sys.platform == "win32":
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return None
     try:
-        import resource  # not on Windows
-
-        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        if limit == resource.RLIM_INFINITY:
-            return None
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
         return limit - pages * os.sysconf("SC_PAGE_SIZE")
-    except (ImportError, OSError, ValueError):
+    except (OSError, ValueError):
         return None

@@ -10,15 +10,15 @@ from typing import Any
 from sslart._utils.notes import forget_notes
 from sslart._utils.optional import install_command
 from sslart._utils.text import one_line
-from sslart.cli._output import standard_streams
+from sslart.cli._output import StoppedError, forget_changes, standard_streams, stopped
 from sslart.cli._path_lock import InUseError
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code: 0, or 1 for an error that the user can cure.
 
-    It is 3 where another process writes the model: nothing was changed, and the command can be run again. Wrong usage
-    ends the program with 2.
+    It is 3 where another process writes the model: nothing was changed, and the command can be run again. It is 130
+    where Ctrl-C has stopped the command. Wrong usage ends the program with 2.
 
     Examples
     --------
@@ -35,6 +35,7 @@ def _run(argv: list[str] | None) -> int:
     try:
         command = importlib.import_module("sslart.cli._app").command()
         forget_notes()
+        forget_changes()
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] not in ("typer", "click", "rich"):
             raise
@@ -53,6 +54,9 @@ def _run(argv: list[str] | None) -> int:
             if isinstance(stop.__context__, BrokenPipeError):
                 print("sslart: standard output was closed before all was written to it.", file=sys.stderr)
             return int(stop.code or 0)
+        except (KeyboardInterrupt, StoppedError):
+            print("sslart:", one_line(stopped()), file=sys.stderr)
+            return 130
         except InUseError as error:
             print("sslart:", one_line(error), file=sys.stderr)
             return 3

@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from sslart import __version__
 from sslart._utils.text import printable
-from sslart.cli._output import show
+from sslart.cli._output import StoppedError, show
 
 COMMANDS = {  # the module of each command, and its line in the help
     "fit": ("fit", "Learn a model from a table of which some rows are labelled."),
@@ -44,7 +44,10 @@ class _Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         with _visible_errors():
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            except KeyboardInterrupt as stop:  # of which typer would say no more than "Aborted."
+                raise StoppedError from stop
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
 from sslart._utils.optional import heavy, optional
 from sslart._utils.text import Day, listed
+from sslart.cli._output import changed
 from sslart.cli._predictions import PredictionFile, RowPredictor
 
 SECONDS_TO_CONNECT = 20
@@ -156,6 +157,7 @@ def predict_on_cluster(
     if set(targets.values()) & set(files):
         raise ValueError(f"{out} is the folder of the files that are read: give another one.")
     folder.mkdir(parents=True, exist_ok=True)
+    changed(f"some files of {out}")
     cluster = heavy("sslart.dask._cluster")
     with connected(scheduler, quiet=quiet):
         tasks = cluster.Tasks()

@@ -10,6 +10,7 @@ from typing import Any
 from sslart import FuzzyART
 from sslart._utils.files import FileIdentity
 from sslart.cli._options import SECONDS_TO_WAIT
+from sslart.cli._output import changed
 from sslart.cli._path_lock import InUseError, PathLock
 from sslart.cli._seen_rows import LearntRows
 from sslart.persistence import load_with_notes, save_with_notes
@@ -80,6 +81,7 @@ class ModelFile:
             written.append(FileIdentity.of(part))
 
         save_with_notes(model, self.target, rows.to_notes(), check)
+        changed(self.target)
         self._known, self._source = written[0], self.target
 
     def _changed(self) -> InUseError:

@@ -60,7 +60,7 @@ Encoding = Annotated[
 OtherFile = Annotated[str | None, file("another file, to keep the old model", "--out")]
 Wait = Annotated[float, typer.Option("--wait", min=0, help=WAIT_HELP, metavar="SECONDS")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="print nothing but errors and notes")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="print nothing but errors and notes, and what --json asks for")]
 KeepFormulas = Annotated[
     bool,
     typer.Option(

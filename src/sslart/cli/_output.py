@@ -15,6 +15,29 @@ from sslart._utils.text import json_text, printable, printable_lines
 A_BOX = "a box is an interval for each feature, around similar samples"
 ESCAPED = "control characters are written as escapes such as \\x1b on standard output; --out FILE keeps them."
 LAST_STANDARD = 2  # descriptors of standard input, output and errors
+_CHANGED: list[str] = []
+
+
+class StoppedError(Exception):
+    """Ctrl-C has stopped a command."""
+
+
+def changed(place: str) -> None:
+    """Record that a command has changed a file or another place, for the message where Ctrl-C stops it."""
+    if place not in _CHANGED:
+        _CHANGED.append(place)
+
+
+def forget_changes() -> None:
+    """Forget what was changed: another command begins."""
+    _CHANGED.clear()
+
+
+def stopped() -> str:
+    """Return the message of a command that Ctrl-C has stopped."""
+    if not _CHANGED:
+        return "stopped by Ctrl-C: nothing was changed."
+    return f"stopped by Ctrl-C: {', '.join(_CHANGED)} had been written before, and nothing else was changed."
 
 
 def show(text: str = "", to: TextIO | None = None) -> None:
@@ -76,6 +99,7 @@ def write_pieces(target: str, pieces: Iterable[bytes]) -> None:
     """Write pieces to a file atomically as they arrive, or to standard output."""
     if target != STANDARD:
         write_atomically(Path(target), pieces)
+        changed(target)
         return
     sys.stdout.flush()
     for piece in pieces:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +19,10 @@ from sslart._mapping.model_view import PredictionBatch, view_of
 from sslart._tables import arrow, cells, pandas
 from sslart._tables.columns import blank_rows, check_columns, check_learnt_columns, learnt_columns, samples_for
 from sslart._tables.files import Piece, read_originals
+from sslart._utils.files import STANDARD
 from sslart._utils.validation import check_number
 from sslart.cli._output import write_pieces
-from sslart.cli._table_writer import TEXTS, CellStyle, prediction_types, written
+from sslart.cli._table_writer import TABS, TEXTS, CellStyle, prediction_types, written
 from sslart.rules._box_extraction import NO_RULE, RuleNumbers
 
 PREFIX = "predicted"
@@ -116,13 +119,15 @@ class PredictionFile(NamedTuple):
         total = Counter[str]()
 
         def predicted() -> Iterator[tuple[Piece, Any]]:
-            for piece in read_originals(data, self.encoding, progress=progress):
+            for piece in read_originals(data, self.encoding, progress=progress and "predicting"):
                 found = predict(piece.frame)
                 total.update(rows=len(found), abstained=int(found["abstained"].sum()), novel=int(found["novel"].sum()))
                 yield piece, found
 
         types = prediction_types(classes)
-        content = self._appended(predicted(), types) if self.append else self._alone(predicted(), types, data)
+        content = (
+            self._appended(predicted(), types, data, out) if self.append else self._alone(predicted(), types, data)
+        )
         write_pieces(out, content)
         return total
 
@@ -137,13 +142,17 @@ class PredictionFile(NamedTuple):
 
         yield from written(frames(), self.kind, types, self.style)
 
-    def _appended(self, pieces: Iterator[tuple[Piece, Any]], types: dict[str, Any]) -> Iterator[bytes]:
+    def _appended(
+        self, pieces: Iterator[tuple[Piece, Any]], types: dict[str, Any], data: str, out: str
+    ) -> Iterator[bytes]:
         first, predictions = next(pieces)
         names = free_names(predictions.columns, [*first.frame.columns, *map(str, first.as_written.columns)])
         style = self.style
         if first.separator == ";":
             commas = not first.frame.reset_index(drop=True).equals(_named_as_read(first))
             style = style._replace(separator=";", decimal="," if commas else ".")
+        elif first.separator and Path(data).suffix.lower() not in TABS:  # the name of a TSV says that tabs are meant
+            style = style._replace(separator=first.separator)
 
         def frames() -> Iterator[Any]:
             for piece, found in chain([(first, predictions)], pieces):
@@ -152,7 +161,25 @@ class PredictionFile(NamedTuple):
                 yield pandas().concat([own.reset_index(drop=True), new], axis=1)
 
         all_types = own_types(first) | {names[name]: kind for name, kind in types.items() if name in names}
-        yield from written(frames(), self.kind, all_types, style)
+        content = written(frames(), self.kind, all_types, style)
+        if self.kind in TEXTS and first.text is not None and out != STANDARD:
+            content = _encoded(content, first, data)
+        yield from content
+
+
+def _encoded(content: Iterable[bytes], first: Piece, data: str) -> Iterator[bytes]:
+    """Yield a text in UTF-8 in the encoding of the table, with the mark at its start if that has one."""
+    assert first.text is not None
+    mark = codecs.BOM_UTF8 if first.has_mark else b""
+    for part in content:
+        try:
+            yield first.text.encoded(mark + part)
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"{error.object[error.start : error.end]!r} of the predictions cannot be written in the encoding of "
+                f"{data}, which is {error.encoding}: save the table as CSV (UTF-8) first, or write Parquet."
+            ) from error
+        mark = b""
 
 
 def free_names(wanted: Iterable[str], taken: Iterable[str]) -> dict[str, str]:

@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.base import clone
 
 from sslart._mapping.evidence.design import LabelGroups, found_groups
+from sslart._mapping.loo_predictions import LooPredictions
 from sslart._mapping.model_view import ModelView, view_of
-from sslart._mapping.summary import ONE_CLASS, ONE_EACH, ModelSummary, summarise, together_of
+from sslart._mapping.summary import ONE_CLASS, ONE_EACH, ModelSummary, remedy_of, summarise, together_of
 from sslart._utils.arrays import IntArray
 from sslart._utils.intervals import share
 from sslart.active import learning_curve
@@ -49,19 +50,26 @@ def measured(model: Any, samples: Any, labels: list[Any], groups: list[Any] | No
     folds = _folds(truth, known, together, min(N_FOLDS, max(n_groups)), seed)
     if not folds:
         return replace(summary, why_not="a few groups hold most of the labels")
-    predicted = np.full(len(truth), None)
+    predicted, proba = np.full(len(truth), None), np.zeros((len(truth), len(view.classes)))
     for rest, held_out in folds:
         try:
             other = clone(model).fit(samples.iloc[rest], truth[rest].tolist())
         except ValueError:  # an ensemble that holds out a share of the labels, of which fewer are left
             return replace(summary, why_not="a class has too few labels to hold out a share of them twice")
         predicted[held_out] = other.predict(samples.iloc[held_out])
+        places = np.searchsorted(view.classes, other.classes_)
+        proba[np.ix_(held_out, places)] = other.predict_proba(samples.iloc[held_out])
     right = (predicted[known] == truth[known]) @ together.weights
+    classes = tuple(replace(one, n_predicted=int((predicted == one.label).sum())) for one in summary.classes)
+    left_out = LooPredictions(
+        proba[known], codes, together.weights, known, together.of_label, together.kind, view.decision_costs
+    )
     return replace(
         summary,
         accuracy=share(round(float(right)), round(float(together.weights.sum()))),
         why_not="",
-        classes=tuple(replace(one, n_predicted=int((predicted == one.label).sum())) for one in summary.classes),
+        classes=classes,
+        remedy=remedy_of(view, left_out, classes),
     )
 
 

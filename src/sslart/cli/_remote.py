@@ -18,6 +18,7 @@ from sslart._utils.notes import note
 from sslart._utils.optional import heavy, optional
 from sslart._utils.text import listed
 from sslart.cli._model_file import read_model
+from sslart.cli._output import changed
 from sslart.cli._predictions import with_blank_rows
 
 BATCH = 1000  # rows in one request
@@ -52,6 +53,7 @@ def fit_on_server(client: Any, data: str, named: ColumnRoles, name: str, encodin
     first = next(read_pieces(data, encoding))
     names = {kind: split_names(getattr(named, kind), first) for kind in ("ignore", "category", "use")}
     own = {"label": named.label, "id_column": named.id_column, "group": named.group}
+    changed(f"the service, which goes on with the fit of {name},")
     job = client.fit(name, data, **own, **names, encoding=encoding)
     for text in job.outcome["notes"]:
         note(text)
@@ -153,6 +155,7 @@ class Sending:
         content = f"{self._n_batches}\0{rows.to_json()}\0{labels}\0{ids}"
         key = None if self._again else f"update-{hashlib.sha256(content.encode()).hexdigest()}"
         accepted = self._served.asked(rows, "learn", labels, ids=ids, key=key)
+        changed(f"rows of {self._data} to the service")
         before = sum(row < self._n_rows_before for row in accepted.rows)
         self._sequence, self._n_batches = max(self._sequence, accepted.sequence), self._n_batches + 1
         self.counts["learnt_before"] += before

@@ -25,6 +25,7 @@ from sslart.cli import _options as option
 from sslart.cli._cluster import fit_on_cluster
 from sslart.cli._model_file import ModelFile
 from sslart.cli._output import A_BOX, check_target, print_json, print_table, show
+from sslart.cli._progress import busy
 from sslart.cli._quality import measured, more_labels
 from sslart.cli._remote import connected, fit_on_server, refuse
 from sslart.cli._seen_rows import LearntRows, keys_of
@@ -225,7 +226,7 @@ def fit(
         if out == OUT:
             raise ValueError("With --server, --out is the name of the new model: give one, such as --out flowers.")
         with connected(server, token) as client:
-            fitted = _fit_with_service(client, data, named, out, encoding, quiet=quiet)
+            fitted = _fit_with_service(client, data, named, out, encoding, quiet=quiet and not as_json)
     else:
         check_target(out, data)
         if use_dask and any(one is not None for one in (encoding, accuracy, number)):
@@ -233,12 +234,15 @@ def fit(
         estimator = estimator_of({"vigilance": vigilance, "random_state": seed, **given})
         file = ModelFile("fit", out, wait=wait)
         if use_dask:
-            fitted = _fit_with_dask(file, estimator, data, named, cost, scheduler, quiet=quiet)
+            fitted = _fit_with_dask(file, estimator, data, named, cost, scheduler, quiet=quiet, as_json=as_json)
         else:
-            fitted = _fit_here(file, estimator, data, named, cost, accuracy, seed, most_rows, encoding, quiet=quiet)
+            fitted = _fit_here(
+                file, estimator, data, named, cost, accuracy, seed, most_rows, encoding, quiet=quiet, as_json=as_json
+            )
     if fitted is None:
         return
-    summary, columns = _summary(fitted, out), fitted.columns
+    with busy("measuring what features contribute", shown=not quiet):
+        summary, columns = _summary(fitted, out), fitted.columns
     if as_json:
         print_json({**summary, "columns": [one._asdict() for one in columns if one.kind not in ("left out", "label")]})
     else:
@@ -279,6 +283,7 @@ def _fit_with_dask(
     scheduler: str | None,
     *,
     quiet: bool,
+    as_json: bool,
 ) -> Fitted | None:
     """Fit a model on a cluster and write it; None if nothing is to be said of it."""
     with file.owned():
@@ -286,7 +291,7 @@ def _fit_with_dask(
         model, seconds, columns = fit_on_cluster(estimator, data, named, scheduler, quiet=quiet)
         model.set_params(decision_costs=option.read_costs(cost, model.classes_.tolist()))
         file.replace(model, LearntRows(group_column=named.group))
-    if quiet:
+    if quiet and not as_json:
         return None
     quality = summarise(view_of(model))
     labels = {str(one.label): int(one.n_labels) for one in quality.classes}
@@ -305,6 +310,7 @@ def _fit_here(
     encoding: str | None,
     *,
     quiet: bool,
+    as_json: bool,
 ) -> Fitted | None:
     """Fit a model in this process and write it; None if nothing is to be said of it."""
     with file.owned():
@@ -312,13 +318,17 @@ def _fit_here(
         table = read_training_table(data, named, most_rows, seed, encoding, progress=not quiet)
         model = estimator.set_params(decision_costs=option.read_costs(cost, list(table.label_counts)))
         start = time.perf_counter()
-        model.fit(table.samples, table.labels, **({} if named.group is None else {"groups": table.groups}))
+        with busy(f"learning {len(table.labels):,} rows", shown=not quiet):
+            model.fit(table.samples, table.labels, **({} if named.group is None else {"groups": table.groups}))
         seconds = time.perf_counter() - start
         take_forms(model, table.day_first, table.units, table.numbers)
-        file.replace(model, _learnt_rows(model, table, named))
-    if quiet:
+        with busy(f"writing {file.target}", shown=not quiet):
+            file.replace(model, _learnt_rows(model, table, named))
+    if quiet and not as_json:
         return None
-    quality, expected = measured(model, table.samples, table.labels, table.groups, seed), more_labels(model, accuracy)
+    with busy("measuring accuracy", shown=not quiet):
+        quality = measured(model, table.samples, table.labels, table.groups, seed)
+        expected = more_labels(model, accuracy)
     return Fitted(model, table.columns, len(table.labels), table.label_counts, seconds, quality, expected)
 
 
@@ -354,6 +364,7 @@ def _summary(fitted: Fitted, out: str) -> dict[str, Any]:
         "not_measured": quality.why_not or None,
         "few_labels": {str(one.label): one.n_groups for one in quality.few_labels},
         "never_predicted": [str(one.label) for one in quality.never_predicted],
+        "remedy": quality.remedy and asdict(quality.remedy),
         "left_out_together": None if quality.together is None else vars(quality.together),
         "beware": quality.warnings(),
         "guarantees": promised and [{**asdict(one), "sentence": one.sentence("rows")} for one in promised.levels],

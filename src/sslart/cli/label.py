@@ -18,7 +18,7 @@ import typer
 from sslart._mapping.model_view import view_of
 from sslart._mapping.summary import summarise
 from sslart._tables import arrow, cells, files, pandas
-from sslart._tables.columns import check_columns, samples_for
+from sslart._tables.columns import check_columns, learnt_columns, samples_for
 from sslart._tables.files import BYTES_PER_PIECE, read_pieces
 from sslart._tables.text import Utf8Text, rows_in, whole_rows, with_cell
 from sslart._utils.files import STANDARD, FileIdentity, write_atomically
@@ -36,6 +36,7 @@ from sslart.cli._table_writer import PARQUET, TEXTS, Buffer, CellStyle, check_ki
 from sslart.rules._box_rules import DEFAULT_LEVELS, scales_of
 
 MAX_SHOWN = 20
+MAX_CHARACTERS = 1000  # of a cell that the model does not use, such as a remark
 UNKNOWN = "not known"
 SKIP, STOP = object(), object()
 GZIP = 16 + zlib.MAX_WBITS
@@ -114,6 +115,7 @@ class _Session:
     def _read_rows(self) -> None:
         """Read the rows that may be asked about, and their names and groups by row number."""
         self._pool, self._names, self._groups = QueryPool(self.model), dict[int, str](), dict[int, str]()
+        self._remarks = dict[int, list[tuple[str, str]]]()  # cells of columns that the model does not use
         columns = ((self._names, self._id or self._rows.id_column), (self._groups, self._rows.group_column))
         for frame in read_pieces(self._data, self._encoding, progress=True):
             check_columns(frame.columns, [self._label, self._id], self._data)
@@ -126,8 +128,22 @@ class _Session:
                 if column in frame.columns:
                     texts = cells.names(frame[column])
                     found.update({row + 1: texts[row - start] or "" for row in new})
+            for column in self._unused(frame.columns):
+                texts = cells.texts(frame[column].iloc[[row - start for row in new]])
+                for row, text in zip(new, texts, strict=True):
+                    if text:
+                        self._remarks.setdefault(row + 1, []).append((column, text))
+            kept = {row + 1 for row in self._pool.rows()}  # the pool lets go of rows of a long file
+            self._remarks = {row: found for row, found in self._remarks.items() if row in kept}
         for done in self._done:
             self._pool.done(done)
+
+    def _unused(self, columns: Iterable[str]) -> list[str]:
+        """Return the columns that the model does not use, and which are no names, groups or labels of rows."""
+        plan, names = view_of(self.model).reader.plan, learnt_columns(self.model)
+        used = {name for place, name in enumerate(names) if place not in plan.left_out}
+        shown = {self._label, self._id or self._rows.id_column}
+        return [name for name in columns if name not in used | shown] if names else []
 
     def run(self, questions: int, record: str | None, table: LabelledTable | None) -> None:
         """Ask, learn and print until no row or no question is left."""
@@ -209,6 +225,9 @@ class _Session:
         reason = f"one of {query.n_samples} rows in a box without a label" if query.new else "the model is unsure here"
         show(f"\nQuestion {number}: {printable(title)}; {reason}")
         show_sample(self.model, sample, query.node if query.tight else None)
+        for column, text in self._remarks.get(row, ()):
+            shown = text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}…"
+            show(f"{column} (not used by the model): {printable(shown)}")
         if view_of(self.model).class_table.seen:
             proba = self.model.predict_proba(sample)[0]
             label = printable(self.model.classes_[proba.argmax()])

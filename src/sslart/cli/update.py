@@ -26,6 +26,7 @@ from sslart._utils.text import plural
 from sslart.cli import _options as option
 from sslart.cli._model_file import ModelFile, read_model_and_rows
 from sslart.cli._output import check_target, print_json, print_table
+from sslart.cli._progress import busy
 from sslart.cli._remote import Sending, ServedModel, connected, refuse
 from sslart.cli._seen_rows import MAX_KEYS, NO_KEYS, LearntRows, RowKeys, keys_of
 
@@ -81,13 +82,18 @@ def update(
             if half_life is not None:
                 client.set_parameters(model_file, half_life=half_life)
             sending = Sending(served, data, label, id_column, again=again)
-            for frame in read_pieces(data, encoding, progress=not quiet):
+            for frame in read_pieces(data, encoding, progress=not quiet and "sending"):
                 sending.send(frame)
-            if not quiet:
-                sending.print_notes()
+            sending.print_notes()
             if old is not None:
-                sending.wait_until_learnt()
-                _show({"model": model_file, **sending.counts}, _State.of(old), client.load(model_file), as_json=as_json)
+                with busy("the service is learning", shown=not quiet):
+                    sending.wait_until_learnt()
+                _show(
+                    {"model": model_file, **sending.counts},
+                    _State.of(old),
+                    _State.of(client.load(model_file)),
+                    as_json=as_json,
+                )
         return
     target = out or model_file
     check_target(target, data)
@@ -96,41 +102,43 @@ def update(
         model, rows = file.read()
         if half_life is not None:
             model.set_params(half_life=half_life)
-        before = None if quiet and not as_json else _State.of(model)
+        with busy("measuring the accuracy before", shown=not quiet):
+            before = None if quiet and not as_json else _State.of(model)
         learning = _Learning(model, rows.with_kept_labels(view_of(model)), data, label, id_column, group, again=again)
-        for frame in read_pieces(data, encoding, progress=not quiet):
+        for frame in read_pieces(data, encoding, progress=not quiet and "learning"):
             learning.learn(frame)
-        file.replace(model, learning.learnt_rows())
-    if not quiet:
-        learning.print_notes()
+        with busy(f"writing {target}", shown=not quiet):
+            file.replace(model, learning.learnt_rows())
+    learning.print_notes()
     if before is not None:
-        _show({"model": target, **learning.counts}, before, model, as_json=as_json)
+        with busy("measuring the accuracy after", shown=not quiet):
+            after = _State.of(model)
+        _show({"model": target, **learning.counts}, before, after, as_json=as_json)
 
 
 class _State(NamedTuple):
     """The classes, boxes and quality of a model, before it learns more."""
 
-    classes: set[Any]
+    classes: list[Any]
     n_boxes: int
     quality: ModelSummary
 
     @classmethod
     def of(cls, model: Any) -> _State:
-        return cls(set(model.classes_.tolist()), int(model.n_nodes_), summarise(view_of(model)))
+        return cls(model.classes_.tolist(), int(model.n_nodes_), summarise(view_of(model)))
 
 
-def _show(counts: dict[str, Any], before: _State, model: Any, *, as_json: bool) -> None:
+def _show(counts: dict[str, Any], before: _State, after: _State, *, as_json: bool) -> None:
     """Print the changes of a model.
 
     Each accuracy is measured on the labels that the model had at that time. The interval of their difference is wider
     than need be, since most labels count in both.
     """
-    after = _State.of(model)
     old, new = before.quality.accuracy, after.quality.accuracy
     change = None if old is None or new is None else difference(old, new)
     summary = {
         **counts,
-        "new_classes": [one for one in model.classes_.tolist() if one not in before.classes],
+        "new_classes": [one for one in after.classes if one not in before.classes],
         "boxes_before": before.n_boxes,
         "boxes": after.n_boxes,
     }
@@ -261,16 +269,17 @@ def merge(
         file.replace_present()
         models, rows = zip(*(read_model_and_rows(path) for path in model_files), strict=True)
         try:
-            merged = sslart.merge(models, vigilance)
+            with busy(f"merging {len(models)} models", shown=not quiet):
+                merged = sslart.merge(models, vigilance)
         except (TypeError, ValueError) as error:
             raise ValueError(_with_names(str(error), model_files)) from error
         learnt = LearntRows.joined(rows)
         file.replace(merged, learnt)
-    if quiet:
-        return
     n_again = sum(len(one.keys.rows) for one in rows) - len(learnt.keys.rows)
     if n_again and learnt.identifies and not learnt.is_part:
         note(f"{plural(n_again, 'row')} learnt by several models: such a row counts as often.")
+    if quiet and not as_json:
+        return
     summary = summarise(view_of(merged))
     found: dict[str, Any] = {
         "model": out,

@@ -354,7 +354,7 @@ class FuzzyART(DaskModel, estimators.FuzzyART):
         -------
         Series with the index of X, or Array, of dask; array for other samples
         """
-        return self.fit(X).predict(X) if dask.is_dask_collection(X) else super().fit_predict(X, **kwargs)  # type: ignore[no-untyped-call]
+        return self.fit(X).predict(X) if dask.is_dask_collection(X) else super().fit_predict(X, **kwargs)
 
 
 @over_dask

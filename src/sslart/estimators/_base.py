@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sslart._art.boxes import LearningParams
@@ -24,6 +23,7 @@ from sslart._drift.monitor import DriftEvent, DriftMonitor
 from sslart._mapping.mergeable_state import Shared
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray
+from sslart._utils.sklearn_bases import BaseEstimator
 from sslart._utils.validation import (
     check_bounds,
     check_number,
@@ -358,17 +358,17 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         return self._fitted().drift
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
+        tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()  # type: ignore[no-untyped-call]
+        state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name != LOCK}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)  # type: ignore[no-untyped-call]
+        super().__setstate__(state)
         if "_model" in vars(self):
             self._publish(self._model)
 

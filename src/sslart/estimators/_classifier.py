@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from sslart import explain as explanations
 from sslart import rules as if_then_rules
@@ -31,6 +30,7 @@ from sslart._mapping.mergeable_state import Shared
 from sslart._mapping.model_view import MemberView, ModelView, view_of
 from sslart._mapping.summary import ModelSummary, summarise
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
+from sslart._utils.sklearn_bases import ClassifierMixin
 from sslart._utils.validation import check_flag, check_number
 from sslart.estimators._base import RawSamplesEstimator, StreamSamples
 from sslart.estimators._fitted import Checked, FittedModel, available, turn_of

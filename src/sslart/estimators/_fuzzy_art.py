@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Self
 
-from sklearn.base import ClusterMixin
-
 from sslart._data.labels import Labels
 from sslart._data.samples import SampleReader, known_columns, read_samples
 from sslart._data.training import read_training, warn_of_outliers
 from sslart._utils.arrays import IntArray
+from sslart._utils.sklearn_bases import ClusterMixin
 from sslart.estimators._base import StreamSamples
 from sslart.estimators._classifier import ARTClassifier
 from sslart.estimators._fitted import (

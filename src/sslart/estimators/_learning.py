@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -206,6 +207,7 @@ def drift_after(
 
 DOUBLE = 8  # bytes
 PER_SIDE = 1.3 * 2 * DOUBLE  # of a box in one feature: two sides, and the search's copy; see docs/benchmarks.md
+ALWAYS_FREE = 2**25
 FEW_BOXES, FEW_LABELS = 200, 2000  # of fewer, a fit would be another model
 
 
@@ -230,7 +232,10 @@ def limits_by_memory(
 
     A fit that does not fit even so is refused with a ValueError.
     """
-    usable, wanted = usable_memory(), memory_of(size, mapping)
+    wanted = memory_of(size, mapping)
+    if wanted <= ALWAYS_FREE and VARIABLE not in os.environ:
+        return FitLimits()  # to look up how much is free takes longer than a small fit
+    usable = usable_memory()
     if usable is None or wanted <= usable:
         return FitLimits()
     least, limits = wanted, FitLimits()

@@ -32,26 +32,27 @@ __all__ = [
     "importances_of",
 ]
 
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "Change": "sslart.explain._counterfactual",
-        "Counterfactual": "sslart.explain._counterfactual",
-        "Counterfactuals": "sslart.explain._counterfactual",
-        "counterfactuals_of": "sslart.explain._counterfactual",
-        "Evidence": "sslart.explain._contributions",
-        "Contribution": "sslart.explain._contributions",
-        "explain": "sslart.explain._explanation",
-        "Advice": "sslart.explain._explanation",
-        "Explanation": "sslart.explain._explanation",
-        "Novelty": "sslart.explain._explanation",
-        "Vote": "sslart.explain._explanation",
-        "FeatureContributions": "sslart.explain._contributions",
-        "contributions_of": "sslart.explain._contributions",
-        "FeatureImportances": "sslart.explain._importances",
-        "importances_of": "sslart.explain._importances",
-        "Box": "sslart.explain._boxes",
-        "FeatureMatch": "sslart.explain._boxes",
-        "SearchStep": "sslart.explain._boxes",
-    },
-)
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "Change": "sslart.explain._counterfactual",
+            "Counterfactual": "sslart.explain._counterfactual",
+            "Counterfactuals": "sslart.explain._counterfactual",
+            "counterfactuals_of": "sslart.explain._counterfactual",
+            "Evidence": "sslart.explain._contributions",
+            "Contribution": "sslart.explain._contributions",
+            "explain": "sslart.explain._explanation",
+            "Advice": "sslart.explain._explanation",
+            "Explanation": "sslart.explain._explanation",
+            "Novelty": "sslart.explain._explanation",
+            "Vote": "sslart.explain._explanation",
+            "FeatureContributions": "sslart.explain._contributions",
+            "contributions_of": "sslart.explain._contributions",
+            "FeatureImportances": "sslart.explain._importances",
+            "importances_of": "sslart.explain._importances",
+            "Box": "sslart.explain._boxes",
+            "FeatureMatch": "sslart.explain._boxes",
+            "SearchStep": "sslart.explain._boxes",
+        },
+    )

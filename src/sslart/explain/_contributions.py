@@ -18,6 +18,7 @@ from sslart._data.encoder import ANOTHER
 from sslart._data.labels import UNLABELLED, ClassTable, check_has_label
 from sslart._data.ranks import GRID
 from sslart._data.samples import Table
+from sslart._mapping.evidence.boxes import BoxTerm
 from sslart._mapping.evidence.families import TreeTerm
 from sslart._mapping.evidence.readout import Readout, ScoreParts
 from sslart._mapping.model_view import MemberView, ModelView, PredictionBatch, view_of
@@ -28,6 +29,10 @@ from sslart.explain._boxes import Class, Value
 
 MIN_BACKGROUND, MAX_BACKGROUND = 100, 500  # samples
 MAX_VISITED = 60_000_000  # values of leaves of trees, of all samples of the background together
+MIN_REFERENCE = 4  # samples that make the average where each is very costly
+MAX_COMPARED = 40_000_000  # values of boxes, of all samples of the average together,
+MANY_FEATURES = 200  # where there are more features than these
+MAX_GROUPED = 1000  # columns that are compared with each other: time grows with the square, or faster
 PANEL_POINTS, PANEL_WEIGHTS = np.polynomial.legendre.leggauss(8)
 PANEL_CHANGE = 4.0  # by how much an exponent may change within a panel of the integral
 MAX_PANELS = 64
@@ -93,18 +98,50 @@ def _compared(member: MemberView, coded: FloatArray, n_columns: int, divide: Div
     if not to_average:
         return parts
 
-    def mean_of_background() -> ScoreParts:
-        points = background(member)
-        is_divided = np.array_equal(coded, points, equal_nan=True)  # as for the importances of the boxes
-        every = parts if is_divided else divide(member, points, n_columns)
-        return ScoreParts(every.base, every.by_column.mean(axis=0), every.of_graph.mean(axis=0))
-
-    average = member.network.get_or_compute(("average parts", divide, member.readout, n_columns), mean_of_background)
+    average = _average(member, n_columns, divide, (coded, parts))
     return ScoreParts(
         parts.base + average.by_column.sum(axis=0) + average.of_graph,
         parts.by_column - average.by_column,
         parts.of_graph - average.of_graph,
     )
+
+
+def _average(
+    member: MemberView, n_columns: int, divide: Divide, divided: tuple[FloatArray, ScoreParts] | None = None
+) -> ScoreParts:
+    """Return the mean parts of what was learnt, which contributions are compared with.
+
+    `divided`: coded samples and their parts, which are taken where they are just those samples.
+    """
+
+    def mean_of_background() -> ScoreParts:
+        points = background(member, _n_reference(member))
+        if divided is not None and np.array_equal(divided[0], points, equal_nan=True):  # as for importances of boxes
+            every = divided[1]
+        else:
+            every = divide(member, points, n_columns)
+        return ScoreParts(every.base, every.by_column.mean(axis=0), every.of_graph.mean(axis=0))
+
+    return member.network.get_or_compute(("average parts", divide, member.readout, n_columns), mean_of_background)
+
+
+def average_amounts(member: MemberView, n_columns: int) -> FloatArray:
+    """Return by how much each column moves the score of some class, on average over what was learnt."""
+    return np.asarray(np.abs(_average(member, n_columns, _parts_of_scores).by_column).max(axis=1))
+
+
+def _n_reference(member: MemberView) -> int:
+    """Return the number of background samples in the average: fewer where boxes and columns are very many.
+
+    With thousands of columns, a first explanation would else take a minute. The average of n samples differs from that
+    of all by 1/n of the variance that the contributions of a sample have anyway.
+    """
+    terms = [term for term in _readout_of(member).terms if isinstance(term, BoxTerm)]
+    n_features = len(member.encoder.features)
+    if n_features <= MANY_FEATURES:
+        return _n_background(member)
+    n_cells = n_features * sum(term.weights.shape[-1] for term in terms)
+    return int(np.clip(MAX_COMPARED // max(n_cells, 1), MIN_REFERENCE, _n_background(member)))
 
 
 def _parts_of_scores(member: MemberView, coded: FloatArray, n_columns: int) -> ScoreParts:
@@ -118,12 +155,14 @@ def _readout_of(member: MemberView) -> Readout:
     return member.readout
 
 
-def background(member: MemberView) -> FloatArray:
+def background(member: MemberView, n: int | None = None) -> FloatArray:
     """Return coded samples that stand for all that were learnt: points in the boxes, in proportion to their samples.
+
+    `n`: how many; None: as many as can be divided among the columns in a few seconds.
 
     Not their centres: in a wide box most samples are far from it. Of the categories that a box holds, a point has one.
     """
-    lower, upper = member.boxes_of(background_boxes(member))
+    lower, upper = member.boxes_of(background_boxes(member, n))
     random = np.random.default_rng(0)
     points = np.where(lower <= upper, lower + (upper - lower) * random.random(lower.shape), np.nan)
     points = np.rint(points * GRID) / GRID  # as samples are encoded
@@ -158,10 +197,10 @@ def samples_of_boxes(view: ModelView) -> Table:
     return Table(values, categories)
 
 
-def background_boxes(member: MemberView) -> IntArray:
+def background_boxes(member: MemberView, n: int | None = None) -> IntArray:
     """Return boxes that stand for all samples learnt, each as often as its share of them demands."""
     support = np.cumsum(member.support, dtype=np.float64)
-    n = _n_background(member)
+    n = _n_background(member) if n is None else n
     evenly = (np.arange(n) + 0.5) / n
     return np.asarray(np.searchsorted(support, evenly * support[-1]))
 
@@ -337,26 +376,30 @@ def feature_groups(member: MemberView, n_columns: int) -> IntArray:
     """Return the group of each column: numeric columns with pairwise high rank correlation share a group.
 
     The correlation is that of the centres of the boxes, each counted as often as the box has learnt samples. A column
-    of categories is a group of its own.
+    of categories is a group of its own, and so are, of more than `MAX_GROUPED` columns, those that contribute least.
     """
     return member.network.get_or_compute(("feature groups", n_columns), lambda: _grouped(member, n_columns))
 
 
 def _grouped(member: MemberView, n_columns: int) -> IntArray:
-    numeric = member.encoder.numeric
+    numeric, places = np.asarray(member.encoder.numeric), np.arange(len(member.encoder.numeric))
     groups = np.arange(n_columns)
+    if len(numeric) > MAX_GROUPED:
+        amounts = average_amounts(member, n_columns)[numeric]
+        places = np.sort(np.argsort(-amounts, kind="stable")[:MAX_GROUPED])
+        numeric = numeric[places]
     if len(numeric) > 1:
-        strength = np.abs(_rank_correlations(member, len(numeric)))
+        strength = np.abs(_rank_correlations(member, places))
         np.fill_diagonal(strength, 1.0)
         tree = linkage(squareform(np.maximum(1.0 - strength, 0.0), checks=False), "complete")
         own = fcluster(tree, 1.0 - MIN_CORRELATION, "distance")
-        first = {group: numeric[position] for position, group in reversed(list(enumerate(own.tolist())))}
+        first = {group: numeric.item(position) for position, group in reversed(list(enumerate(own.tolist())))}
         groups[numeric] = [first[group] for group in own.tolist()]
     return groups
 
 
-def _rank_correlations(member: MemberView, n_numeric: int) -> FloatArray:
-    middles = centres(*member.boxes_of(background_boxes(member)))[:, :n_numeric]  # numeric features come first
+def _rank_correlations(member: MemberView, places: IntArray) -> FloatArray:
+    middles = centres(*member.boxes_of(background_boxes(member)))[:, places]  # numeric features come first
     ranks = rankdata(middles, axis=0, nan_policy="omit")
     known = np.isfinite(ranks)
     means = np.where(known, ranks, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from sslart._data.dates import parts_of
 from sslart._data.samples import Table
@@ -17,6 +19,7 @@ from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 MAX_COLUMNS = 60  # sums and products are looked for among so many: their number grows with the square
+MANY_COLUMNS = 1000  # of more, only those of the same order are compared: each two would take minutes
 MAX_SAMPLES = 512
 MIN_DISTINCT = 12  # as many values in the same order by chance: 1 in 12!
 MIN_SPARE = 8  # samples more than there are terms of a sum
@@ -104,7 +107,10 @@ class _Finder:
         places = [place_of[column] for column in self.numeric]
         values = np.concatenate([every, lower[:, places], upper[:, places]])
         swapped = np.concatenate([every, upper[:, places], lower[:, places]])
-        rising, falling, columns = _in_steps(values), _in_steps(swapped), list(self.numeric)
+        rising, falling = _in_steps(values), _in_steps(swapped)
+        shared = _in_shared_order(rising[: len(every)]) if len(places) > MANY_COLUMNS else slice(None)
+        values, swapped, rising, falling = (one[:, shared] for one in (values, swapped, rising, falling))
+        columns = np.array(self.numeric)[shared].tolist()
         for first, base in enumerate(columns):
             if base not in self.numeric:
                 continue
@@ -231,6 +237,22 @@ def _in_steps(values: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore"):
         lowest, spans = np.fmin.reduce(values), np.fmax.reduce(values) - np.fmin.reduce(values)
         return np.asarray(np.rint((values - lowest) / np.where(spans > 0, spans, 1.0) / EXACT))
+
+
+def _in_shared_order(steps: FloatArray) -> IntArray:
+    """Return the columns that put samples into the same order as another column, or into the reverse.
+
+    Columns of fewer than `MIN_DISTINCT` values are none of them.
+    """
+    ranks = np.where(np.isnan(steps), 0.0, rankdata(steps, "dense", axis=0, nan_policy="omit")).astype(np.int64)
+    highest = ranks.max(axis=0, initial=0)
+    reverse = np.where(ranks > 0, highest + 1 - ranks, 0)
+    digests = [min(up.tobytes(), down.tobytes()) for up, down in zip(ranks.T, reverse.T, strict=True)]
+    counts = Counter(digests)
+    return np.array(
+        [place for place, one in enumerate(digests) if counts[one] > 1 and highest[place] >= MIN_DISTINCT],
+        dtype=np.int64,
+    )
 
 
 def _one_to_one(base: FloatArray, other: FloatArray) -> Callable[[list[Values]], Values] | None:

@@ -118,7 +118,7 @@ def check_models(models: Iterable[Model]) -> list[Model]:
                 f"sslart.merge takes models of one class: models[0] is a {type(first).__name__}, models[{place}] a "
                 f"{type(model).__name__}."
             )
-        for name, other in model.get_params(deep=False).items():  # type: ignore[no-untyped-call]
+        for name, other in model.get_params(deep=False).items():
             one = getattr(first, name)
             if name not in MAY_DIFFER and not _same(one, other):
                 raise ValueError(

@@ -203,7 +203,6 @@ def left_out_summary(observed: Observed, left_out: LooPredictions | None) -> Num
         "n_labels": left_out.n_labels,
         "accuracy": accuracy,
         "quality": quality_of([labels[index] for index in left_out.truth], predicted, labels),
-        "never_predicted": [label for label in labels if label not in set(predicted)],
     }
 
 

@@ -21,16 +21,17 @@ __all__ = [
     "rules_of",
 ]
 
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "rules_of": "sslart.rules._rules_of",
-        "ModelRuleSet": "sslart.rules._rule_sets",
-        "ModelRule": "sslart.rules._model_rules",
-        "ModelCondition": "sslart.rules._model_rules",
-        "Share": "sslart.rules._model_rules",
-        "RuleSet": "sslart.rules._rule_sets",
-        "RuleCondition": "sslart.rules._box_rules",
-        "Rule": "sslart.rules._box_rules",
-    },
-)
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "rules_of": "sslart.rules._rules_of",
+            "ModelRuleSet": "sslart.rules._rule_sets",
+            "ModelRule": "sslart.rules._model_rules",
+            "ModelCondition": "sslart.rules._model_rules",
+            "Share": "sslart.rules._model_rules",
+            "RuleSet": "sslart.rules._rule_sets",
+            "RuleCondition": "sslart.rules._box_rules",
+            "Rule": "sslart.rules._box_rules",
+        },
+    )

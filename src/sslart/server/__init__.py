@@ -12,4 +12,5 @@ if TYPE_CHECKING:
 
 __all__ = ["Service", "serve"]
 
-__getattr__ = lazy_names(__name__, {"Service": "sslart.server._service", "serve": "sslart.server._service"})
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, {"Service": "sslart.server._service", "serve": "sslart.server._service"})

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.kernel_ridge import KernelRidge
 
+from sslart._mapping.evidence import basis
 from sslart._mapping.evidence.basis import DualRidge
 from sslart._mapping.evidence.design import LabelGroups
 
@@ -73,6 +75,21 @@ def test_many_ridges_give_what_each_gives_alone() -> None:
         np.testing.assert_array_equal(fit.left_out, alone.left_out)
     for coefficients, fit in zip(once.coefficients(ridges), once.fits(ridges), strict=True):
         np.testing.assert_array_equal(coefficients, fit.coefficients)
+
+
+@pytest.mark.parametrize("n_blocks", [0, 3])
+def test_how_many_ridges_are_taken_at_once_does_not_matter(monkeypatch: pytest.MonkeyPatch, n_blocks: int) -> None:
+    matrix, targets = problem(0)
+    blocks = [np.arange(12)[place::n_blocks] for place in range(n_blocks)]
+    found = []
+    for most in (1, 300, 400_000):  # one by one, two, all
+        monkeypatch.setattr(basis, "MAX_AT_ONCE", most)
+        found.append(list(DualRidge(matrix @ matrix.T, targets).fits([1e-3, 0.1, 10.0], blocks)))
+    for fits in found:
+        assert [fit.ridge for fit in fits] == [1e-3, 0.1, 10.0]
+        for fit, other in zip(fits, found[0], strict=True):
+            np.testing.assert_array_equal(fit.left_out, other.left_out)
+            assert (fit.without is None) == (n_blocks == 0)
 
 
 def test_duplicates_and_samples_without_activation_do_no_harm() -> None:

@@ -48,6 +48,25 @@ def test_candidates_count_by_the_exponential_of_half_their_loss(seed: int) -> No
         assert one.weight / mixtures[0].weight == pytest.approx(np.exp(-(loss - losses[0]) / 2.0), rel=1e-5)
 
 
+def test_trees_count_as_sixty_of_the_many_similar_candidates_of_other_families(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(selection, "MAX_DROPPED", -1.0)  # nothing: of either family some are in the average
+    labelled = labelled_set(0, n_labels=24, n_classes=2)
+    mixtures = [
+        one for one in choose(labelled, FixedSettings(("linear", "trees")), np.arange(40)).mixtures if one.weight
+    ]
+    trial = selection.LooFits(labelled)
+    found = {}
+    for one in mixtures:
+        (fit,) = trial.fits(one.specs, [one.ridge])
+        loss = losses_of(fit.left_out, labelled.classes).sum()
+        prior = 60.0 if one.specs[0].kind == "tree" else 1.0
+        found.setdefault(one.specs[0].kind, []).append(one.weight / (prior * np.exp(-loss / 2.0)))
+    assert set(found) == {"linear", "tree"}
+    np.testing.assert_allclose(np.concatenate([*found.values()]), found["tree"][0], rtol=1e-5)
+
+
 def test_candidates_with_groups_of_functions_that_weigh_a_quarter_together_are_dropped() -> None:
     # one group of functions to a candidate: those of 10 and 15 per cent go, since together they have a quarter
     shares, weights = np.eye(4), np.array([0.45, 0.10, 0.30, 0.15])

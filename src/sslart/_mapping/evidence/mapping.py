@@ -91,6 +91,11 @@ class EvidenceMapping(CachesValues, Mapping):
         """The most labelled samples that are kept."""
         return self.settings.max_labels
 
+    @property
+    def weighs_classes(self) -> bool:
+        """True if labels count by weights of their classes."""
+        return self.settings.class_weight is not None
+
     def memory(self, size: FitSize) -> float:
         """Return the most memory in bytes: corners of boxes, functions at the labels, matrices of their products."""
         n_features, n_labels = size.n_features, size.n_labels
