@@ -348,9 +348,10 @@ def page(found: dict[str, dict[str, dict[str, Any]]]) -> str:
     wrong = [one for one in WRONG if one[0] in found]
     missed = [one for one in MISSED if one[0] in found]
     missing = [name for name in TABLES if name not in found]
+    longest = max(one["python"].get("rows", 0) for one in found.values())
     not_all = (
         f"**{len(missing)} of the {len(TABLES)} tables are not measured to the end yet**, and count in none of the "
-        f"figures: {', '.join(missing)}.\n\n"
+        f"figures: {', '.join(missing)}. The longest table measured has {longest:,} rows.\n\n"
         if missing
         else ""
     )
