@@ -349,6 +349,7 @@ def page(found: dict[str, dict[str, dict[str, Any]]]) -> str:
     missed = [one for one in MISSED if one[0] in found]
     missing = [name for name in TABLES if name not in found]
     level = [name for name, one in both.items() if one["python"]["accuracy"] <= one["python"]["majority"] + 0.005]
+    on_these = f" ({', '.join(level)})" if level else ""
     longest = max(one["python"].get("rows", 0) for one in found.values())
     not_all = (
         f"**{len(missing)} of the {len(TABLES)} tables are not measured to the end yet**, and count in none of the "
@@ -405,16 +406,16 @@ On the rows whose label was hidden, in percent. CatBoost and the forest have the
 CatBoost by default, its columns of text named as categories, and scikit-learn's random forest on skrub's
 `tabular_pipeline`. On the command line the table is a CSV file, of which `fit` leaves out columns that number the rows.
 Most frequent class: accuracy of predicting it alone. sslart learns the unlabelled rows too, which are those that are
-judged, and CatBoost sees dates and times as categories. There is one draw of labels for each table. Panels have rows of one unit on both sides, and some labels follow
-from another column: these are the tables as they are.
+judged, and CatBoost sees dates and times as categories. There is one draw of labels for each table. Panels have rows of
+one unit on both sides, and some labels follow from another column: these are the tables as they are.
 
 Means of {plural(len(both), "table")}: sslart **{ours.mean():.2f}**, CatBoost **{catboost.mean():.2f}**
 ({against(catboost)}), forest **{forest.mean():.2f}** ({against(forest)}), command line {command.mean():.2f}.
 
-The median of the differences from CatBoost is {np.median(ours - catboost):+.2f}, from the forest
-{np.median(ours - forest):+.2f}; without the three tables where sslart is farthest ahead, the means are
-{np.sort(ours - catboost)[:-3].mean():+.2f} and {np.sort(ours - forest)[:-3].mean():+.2f}. On {len(level)} tables sslart is
-no better than the most frequent class{f" ({', '.join(level)})" if level else ""}: being ahead there means little.
+Differences from CatBoost have the median {np.median(ours - catboost):+.2f}, those from the forest
+{np.median(ours - forest):+.2f}; without the three tables where sslart is farthest ahead, their means are
+{np.sort(ours - catboost)[:-3].mean():+.2f} and {np.sort(ours - forest)[:-3].mean():+.2f}. On {plural(len(level), "table")}
+sslart is no better than the most frequent class{on_these}: being ahead there means little.
 
 {markdown_table(head.split(", "), [row(name, one) for name, one in found.items()])}
 
