@@ -415,7 +415,8 @@ Means of {plural(len(both), "table")}: sslart **{ours.mean():.2f}**, CatBoost **
 Differences from CatBoost have the median {np.median(ours - catboost):+.2f}, those from the forest
 {np.median(ours - forest):+.2f}; without the three tables where sslart is farthest ahead, their means are
 {np.sort(ours - catboost)[:-3].mean():+.2f} and {np.sort(ours - forest)[:-3].mean():+.2f}.
-On {plural(len(level), "table")} sslart is no better than the most frequent class{on_these}: being ahead there means little.
+On {plural(len(level), "table")} sslart is no better than the most frequent class{on_these}:
+being ahead there means little.
 
 {markdown_table(head.split(", "), [row(name, one) for name, one in found.items()])}
 
