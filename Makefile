@@ -12,7 +12,7 @@ ifneq ($(wildcard ../shared/data),)
 export SSLART_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help help-all demo test coverage test-slow test-fallback stress bench bench-quick bench-long bench-serve bench-studio explain-bench cluster-bench peers accuracy imbalanced bounded active trust streams stream-speed reproduce \
+.PHONY: help help-all demo test coverage test-slow test-fallback stress bench bench-quick bench-long bench-serve bench-studio explain-bench cluster-bench peers accuracy any-table imbalanced bounded active trust streams stream-speed reproduce \
 	reproduce-quick mutants fuzz sanitize sanitize-threads wheels refresh-pages studio-pictures docs docs-links lint lint-js lint-kernel tidy-kernel clean
 
 # what a newcomer needs first; the rest is what measures and checks for longer
@@ -43,6 +43,7 @@ help-all: help
 	@echo "make peers            accuracy beside artlib, hyperbox-brain and scikit-learn's semi-supervised models (a few minutes)"
 	@echo "make accuracy         accuracy and time of fit against other classifiers on 52 data sets; writes docs/accuracy.md (hours; resumes)"
 	@echo "  TABPFN=1            with TabPFN v1 too, in a folder of its own; TORCH=torch==2.13.0+cpu for a torch without CUDA"
+	@echo "make any-table        forty real tables as they are, beside CatBoost and a forest; writes docs/any_table.md (an hour or more; resumes)"
 	@echo "make trust            what models promise against what is found; writes docs/trust.md (under 20 minutes; resumes)"
 	@echo "make active           which samples to label: against margin sampling on 42 data sets; writes docs/active.md (an hour; resumes)"
 	@echo "make streams          learning from streams, test then train, against river and CapyMOA; writes docs/streams.md (hours; resumes)"
@@ -156,6 +157,10 @@ endif
 	$(IN_BENCHMARKS) -W ignore -m accuracy.fits
 	$(IN_BENCHMARKS) -W ignore -m accuracy.speed
 	$(IN_BENCHMARKS) -W ignore -m accuracy.run --ours auto --jobs 2 $(if $(TABPFN),--tabpfn)
+
+# forty real tables as they are; results are kept in results/any_table, so that a stopped run continues
+any-table: $(VENV)/tools $(VENV)/bench
+	$(BIN)/python -W ignore benchmarks/any_table.py
 
 # what a limit on the number of boxes costs and saves
 bounded: $(VENV)/reproduction

@@ -127,6 +127,41 @@ def test_what_may_be_names_is_left_alone(cells: list[str]) -> None:
     assert numbers_with_marks(cells) is None
 
 
+def test_a_mark_that_many_rows_have_is_blank_among_measurements_and_a_slip_or_a_name_is_not() -> None:
+    amounts = [f"{n / 100}" for n in range(1, 141)]
+    once = [1] * len(amounts)
+    found = numbers_with_marks([*amounts, "T"], [*once, 20])  # rain, and traces of it
+    assert found is not None
+    assert np.isnan(found.values).tolist() == [False] * 140 + [True]
+    assert found.others == ["T"]
+    assert numbers_with_marks([*amounts, "T"], [*once, 2]) is None
+    grades = [str(n) for n in range(1, 13)]
+    assert numbers_with_marks([*grades, "K"], [90] * 12 + [50]) is None  # kindergarten, before the first grade
+
+
+def test_the_mark_of_a_measurement_is_named_and_read_so_later() -> None:
+    frame = pd.DataFrame({"rain": [f"{n / 100}" for n in range(100)] + ["T"] * 20, "x": RANDOM.rand(N)})
+    model = AutoSSLART(random_state=0).fit(frame, Y)
+    assert noted(model, "texts read as numbers") == {"rain": "numbers, such as 0.0; 'T' taken for blank"}
+    with pytest.warns(UserWarning, match="holds numbers, and 'T', taken for blank"):
+        model.predict(frame)
+
+
+@pytest.mark.parametrize(
+    "gap", ["3/-9/1848", "0/12/1950", "??/5/1900", "00/00/0000", "1848-03-00", "0000-00-00 00:00:00"]
+)
+def test_a_date_without_its_day_or_month_is_blank_and_named(gap: str) -> None:
+    form = "%m/%d/%Y" if "/" in gap else "%Y-%m-%d"
+    whole = typed()
+    whole.loc[3, "day"] = pd.NaT
+    days = pd.Series(DAYS.strftime(form), dtype=object)
+    days[3] = gap
+    model = AutoSSLART(random_state=0).fit(whole.assign(day=days), Y)
+    assert noted(model, "texts read as dates") == {"day": f"such as {days[0]}; {gap!r} taken for blank"}
+    expected = AutoSSLART(random_state=0).fit(whole, Y).predict_proba(whole)
+    np.testing.assert_array_equal(model.predict_proba(whole.assign(day=days)), expected)
+
+
 def test_numbers_of_another_unit_are_named() -> None:
     assert numbers_of_unit(["12", "3 kg", "2 lb", "heavy", None], "kg")[1] == ["2 lb"]
 

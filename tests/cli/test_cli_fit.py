@@ -212,6 +212,40 @@ def test_numbers_with_marks_and_units_are_read_with_a_note(content: str, tmp_pat
     assert shown[0] == shown[1]
 
 
+NAMES_AMONG_NUMBERS = {
+    "few texts, each in many rows": [*["01", "23", "46"] * 11, *["7p"] * 6],
+    "few numbers without zeros": ["1", "2", "3", "4", "K"] * 8,
+    "leading zeros": [*(f"{n:02}.{n % 3}" for n in range(34)), *"ABCDEF"],
+}
+
+
+@pytest.mark.parametrize("cells", NAMES_AMONG_NUMBERS.values(), ids=list(NAMES_AMONG_NUMBERS))
+def test_names_among_numbers_are_categories_with_a_note(cells: list[str], tmp_path: Path, capsys: Captured) -> None:
+    data, out = tmp_path / "data.csv", tmp_path / "model.sslart"
+    rows = [f"{cell},{'ab'[place % 2]},{place % 7}" for place, cell in enumerate(cells)]
+    data.write_text("\n".join(["size,kind,x", *rows]) + "\n")
+    arguments = ["fit", str(data), "--label", "kind", "--out", str(out), "--use", "size"]
+    assert main(arguments) == 0
+    shown = capsys.readouterr()
+    assert f"column 'size' has {cells[-1]!r}" in shown.err or f"column 'size' has {cells[-6]!r}" in shown.err
+    assert "all are taken for categories. --number size" in shown.err
+    assert shown.out.splitlines()[1].split()[:2] == ["size", "category"]
+    assert main(["predict", str(out), str(data), "--quiet"]) == 0
+    assert main([*arguments[:-2], "--number", "size"]) == 0
+    assert capsys.readouterr().out.count("number") >= 2
+
+
+def test_a_mark_among_measurements_is_blank_with_a_note(tmp_path: Path, capsys: Captured) -> None:
+    data, out = tmp_path / "data.csv", tmp_path / "model.sslart"
+    cells = [f"{n / 100}" for n in range(1, 101)] + ["T"] * 20
+    data.write_text("rain,kind,x\n" + "".join(f"{one},{'ab'[n % 2]},{n % 7}\n" for n, one in enumerate(cells)))
+    assert main(["fit", str(data), "--label", "kind", "--out", str(out)]) == 0
+    shown = capsys.readouterr()
+    assert "column 'rain' has numbers, such as 0.01; 'T' taken for blank" in shown.err
+    assert "number  " in next(line for line in shown.out.splitlines() if line.strip().startswith("rain"))
+    assert main(["predict", str(out), str(data), "--out", str(tmp_path / "classes.csv")]) == 0
+
+
 def test_a_row_of_marks_among_others_is_left_out_with_a_note(tmp_path: Path, capsys: Captured) -> None:
     data, out = tmp_path / "data.csv", str(tmp_path / "model.sslart")
     data.write_text("size,x,kind\n1,1,a\n?,n/a,b\n2,1,b\n")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sslart._data.columns import PARTS, dtype_name, with_part_names
-from sslart._data.texts import NotADateError, moments
+from sslart._data.texts import NotADateError, lacks_a_part, moments
 from sslart._utils.arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _moment(value: Any, name: str) -> Any:
 
 def day_of(value: Any) -> Any:
     """Return the days since 1970 of a date, or of a text in a form that is a date; any other value as it is."""
-    if isinstance(value, str):
+    if isinstance(value, str) and not lacks_a_part(value.strip()):
         with suppress(NotADateError):
             value = moments([value.strip()], day_first=False)[0]
     if isinstance(value, date | time | np.datetime64):

@@ -85,7 +85,8 @@ def interpreted(given: Sequence[tuple[str, Any]], columns: Sequence[NDArray[Any]
             if moments_found.day_first:
                 day_first.append(position)
             unsure = "" if moments_found.day_first is not None else ", of which the month is taken to come first"
-            notes.append(ColumnNote(AS_DATES, name, f"such as {stripped[0]}{unsure}"))
+            left = blank_in_words(moments_found.others)
+            notes.append(ColumnNote(AS_DATES, name, f"such as {moments_found.example}{unsure}{left}"))
         elif (numbers := numbers_with_marks(stripped, list(known.values()))) is not None:
             value_of = dict(zip(known, numbers.values.tolist(), strict=True))
             found[position] = np.array([value_of.get(cell, np.nan) for cell in cells])
@@ -121,8 +122,13 @@ def _is_gap(cell: str) -> bool:
 
 def in_words(numbers: TextNumbers) -> str:
     """Return a description of numbers in text, with the cells that are taken for blank."""
-    left = f"; {list_text(sorted(numbers.others), SHOWN_CELLS)} taken for blank" if numbers.others else ""
-    return f"{numbers}, such as {numbers.example}{left}"
+    return f"{numbers}, such as {numbers.example}{blank_in_words(numbers.others)}"
+
+
+def blank_in_words(cells: Sequence[str]) -> str:
+    """Return a clause on the cells that are taken for blank; none where there are none."""
+    shown = [repr(cell) for cell in sorted(cells)]
+    return f"; {list_text(shown, SHOWN_CELLS)} taken for blank" if shown else ""
 
 
 def marks_in_words(counts: Mapping[str, int]) -> str:

@@ -38,6 +38,11 @@ UNKNOWN_WORDS = frozenset({"unknown", "unk", "missing", "not known", "not availa
 SLIPS = 0.2  # share of the values of a column that may be another kind by mistake
 NEARLY_ALL = 0.95  # of the cells of a column must be numbers with a mark, so that the others are blank
 FEW_CODES = 10  # such as 5a, 6a, 7a: so few may be names as well as numbers with a unit
+MIN_REPEATS = 5  # rows with the same text among numbers: a slip is hardly made so often
+MOST_MARKS, MIN_MEASURED = (
+    3,
+    50,
+)  # different texts that are marks among numbers, and numbers, of which fewer may be names
 TO_LOOK_AT = 50  # distinct cells, of which half show what the others may be
 SPACES = "\u00a0\u202f "
 CURRENCY = "$€£¥"
@@ -65,6 +70,12 @@ FORMS = [
         rf"{_CLOCK}",
     )
 ]
+_GAP = r"(?:0{1,2}|99|-9{1,2}|[xX?]{1,2})"  # instead of a day or a month that nobody knows
+_PART_OR_GAP = rf"(?:\d{{1,2}}|{_GAP})"
+WITHOUT_A_PART = re.compile(
+    rf"(?:(?:\d{{4}}|[xX?]{{4}})([-/.])(?:{_PART_OR_GAP}\1{_GAP}|{_GAP}\1{_PART_OR_GAP})"
+    rf"|(?:{_PART_OR_GAP}([-/.]){_GAP}|{_GAP}([-/.]){_PART_OR_GAP})(?:\2|\3)\d{{4}})(?:[T ]00:00(?::00)?)?"
+)
 ISO = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?"
 )  # which NumPy reads fast, and no other way than we do
@@ -85,6 +96,15 @@ def is_date(cell: str) -> bool:
     return _match(cell) is not None
 
 
+def lacks_a_part(cell: str) -> bool:
+    """Return True if a cell is a date without its day or month, such as 3/-9/1848, 1848-03-00 or 0000-00-00.
+
+    >>> [lacks_a_part(cell) for cell in ("3/-9/1848", "0000-00-00", "3/9/1848", "-9")]
+    [True, True, False, False]
+    """
+    return WITHOUT_A_PART.fullmatch(cell) is not None
+
+
 def day_comes_first(cells: Sequence[str | None]) -> bool | None:
     """Return True if the day precedes the month in dates such as 3/4/2021; None if no cell shows it."""
     found = [match for cell in cells if cell is not None and (match := _match(cell)) and "first" in match.groupdict()]
@@ -98,6 +118,8 @@ def day_comes_first(cells: Sequence[str | None]) -> bool | None:
 def moments(cells: Sequence[str | None], *, day_first: bool) -> NDArray[np.datetime64]:
     """Return cells as an array of datetime64, as the clock shows them; a time without a date is one of 1970-01-01.
 
+    A date that lacks its day or month is missing.
+
     Raises
     ------
     NotADateError
@@ -108,12 +130,13 @@ def moments(cells: Sequence[str | None], *, day_first: bool) -> NDArray[np.datet
     with suppress(ValueError):  # such as of 30 February, which is named below
         values[iso] = np.array([cells[place] for place in iso], dtype="datetime64[s]")
     for place in np.flatnonzero(np.isnat(values)).tolist():
-        if cells[place] is None:
+        if (cell := cells[place]) is None:
             continue
-        moment = _moment(cells[place], day_first)
-        if moment is None:
+        moment = _moment(cell, day_first)
+        if moment is not None:
+            values[place] = moment
+        elif not lacks_a_part(cell):
             raise NotADateError(place)
-        values[place] = moment
     return values.astype("datetime64[us]")
 
 
@@ -125,8 +148,8 @@ def _match(cell: str) -> re.Match[str] | None:
     return None
 
 
-def _moment(cell: str | None, day_first: bool) -> datetime | None:
-    found = None if cell is None else _match(cell)
+def _moment(cell: str, day_first: bool) -> datetime | None:
+    found = _match(cell)
     if found is None:
         return None
     parts = found.groupdict()
@@ -180,7 +203,8 @@ def numbers_with_marks(
     """Return the numbers in distinct cells, nearly all of which are numbers of one unit; else None.
 
     A unit of letters takes more than a few distinct numbers, since 5a and 6a may be names. Plain numbers alone are none
-    of text, but for many beside words for missing values, without which they would have come as numbers.
+    of text, but for many beside words for missing values, without which they would have come as numbers, or beside a
+    few other texts that come again and again, such as T for traces of rain.
 
     Parameters
     ----------
@@ -208,13 +232,22 @@ def numbers_with_marks(
     unit = next(iter(units), "")
     if not are_numbers:
         n_plain = int(is_number.sum()) - len(marked)
-        if weights[is_number].sum() < NEARLY_ALL * weights[is_known].sum():
+        marks = weights[is_known & ~is_number]
+        have_marks = (
+            not marked
+            and 0 < len(marks) <= MOST_MARKS
+            and bool((marks >= MIN_REPEATS).all())
+            and marks.sum() <= SLIPS * weights[is_known].sum()
+            and is_number.sum() >= MIN_MEASURED
+        )
+        if not have_marks and weights[is_number].sum() < NEARLY_ALL * weights[is_known].sum():
             return None
         if unit[:1].isalpha() and (is_number.sum() <= FEW_CODES or n_plain > SLIPS * is_number.sum()):
             return None
         has_words = any(cell is not None and cell.lower() in AMONG_NUMBERS for cell in cells)
         are_codes = any(cell is not None and LEADING_ZERO.match(cell) for cell in cells)
-        if not marked and (not has_words or are_codes or is_number.sum() <= FEW_CODES):
+        has_gaps = (has_words and is_number.sum() > FEW_CODES) or have_marks
+        if not marked and (not has_gaps or are_codes):
             return None
     values = np.array([np.nan if one is None else _number(one) for one in found])
     others = [cell for cell, one in zip(cells, found, strict=True) if cell is not None and one is None]
@@ -252,19 +285,31 @@ class TextDates(NamedTuple):
     values : array of datetime64
     day_first : bool or None
         Whether the day precedes the month; None where no cell shows it, and the month is taken to come first.
+    example : str
+    others : list of str
+        Dates that lack their day or month, which are taken for blank.
     """
 
     values: NDArray[np.datetime64]
     day_first: bool | None
+    example: str
+    others: list[str]
 
 
-def dates_in(cells: Sequence[str | None]) -> TextDates | None:
-    """Return the dates in cells, all of which are dates, but for missing ones; else None."""
-    known = [cell for cell in cells if cell is not None]
-    if not known or not all(map(is_date, known)):
+def are_dates(cells: Collection[str]) -> bool:
+    """Return True if all cells are dates, half of them or more with day and month."""
+    whole = [cell for cell in cells if not lacks_a_part(cell)]
+    return 0 < len(cells) <= 2 * len(whole) and all(map(is_date, whole))
+
+
+def dates_in(cells: Sequence[str]) -> TextDates | None:
+    """Return the dates in distinct cells, all of which are dates; else None."""
+    if not are_dates(cells):
         return None
     day_first = day_comes_first(cells)
+    others = [cell for cell in cells if lacks_a_part(cell)]
+    example = next(cell for cell in cells if not lacks_a_part(cell))
     try:
-        return TextDates(moments(cells, day_first=bool(day_first)), day_first)
+        return TextDates(moments(cells, day_first=bool(day_first)), day_first, example, others)
     except NotADateError:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -17,11 +18,14 @@ from sslart._data.texts import (
     AMONG_NUMBERS,
     FEW_CODES,
     LEADING_ZERO,
+    MIN_REPEATS,
     MISSING,
     SLIPS,
     NotADateError,
+    are_dates,
     day_comes_first,
     is_date,
+    lacks_a_part,
     moments,
     numbers_of_unit,
     numbers_with_marks,
@@ -307,7 +311,7 @@ def _feature(
     others = [cell for cell, number in zip(cells, numbers, strict=True) if cell is not None and number != number]
     if categorical is None:
         categorical, n_known = bool(others), sum(cell is not None for cell in cells)
-        if others and len(others) == n_known and all(map(is_date, set(others))):
+        if others and len(others) == n_known and are_dates(set(others)):
             return _dates(name, column, source, day_first=None)
         if categorical:
             if (values := _marked_numbers(name, column)) is not None:
@@ -315,7 +319,7 @@ def _feature(
             if n_known > 2 * len(others) and all(cell.lower() in AMONG_NUMBERS for cell in others):
                 _note_blank(name, others)
                 return numbers
-            _refuse_other_kinds(name, where, others, n_known)
+            _refuse_other_kinds(name, where, others, [cell for cell in cells if cell is not None])
     if not categorical:
         if others and unit is not None:
             numbers, wrong = numbers_of_unit(cells, unit)
@@ -345,6 +349,23 @@ def _note_blank(name: str, cells: Iterable[str]) -> None:
     shown = sorted(set(cells))
     if shown:
         note(f"column {name!r} holds numbers; {listed(shown, SHOWN_CELLS)} in it is taken for blank.")
+
+
+def _note_names(name: str, cells: Sequence[str], others: Sequence[str]) -> bool:
+    """Note texts among numbers that are names as well, and return True; or return False.
+
+    Names have leading zeros, or are few, and those that are no numbers come again and again.
+    """
+    counts = Counter(others)
+    known = set(cells)
+    are_repeated = len(known) <= FEW_CODES and min(counts.values()) >= MIN_REPEATS
+    if not are_repeated and not any(LEADING_ZERO.match(cell) for cell in known.difference(counts)):
+        return False
+    note(
+        f"column {name!r} has {listed(sorted(counts), SHOWN_CELLS)} among numbers that look like codes: all are taken "
+        f"for categories. --number {shlex.quote(name)} takes the numbers for amounts, and the others for blank."
+    )
+    return True
 
 
 def _note_leading_zeros(name: str, column: Any) -> None:
@@ -380,10 +401,13 @@ def _dates(name: str, column: Any, source: str, *, day_first: bool | None) -> An
     if column.dtype.kind == "M":
         return column.to_numpy()
     places, cells = _distinct(column)
+    if others := [cell for cell in cells if cell is not None and lacks_a_part(cell)]:
+        verb = "lacks a part of the date and is" if len(others) == 1 else "lack a part of the date and are"
+        note(f"{listed(sorted(others), SHOWN_CELLS)} in column {name!r} {verb} taken for blank.")
     if day_first is None:
         day_first = day_comes_first(cells)
         if day_first is None:
-            some = next(cell for cell in cells if cell is not None)
+            some = next(cell for cell in cells if cell is not None and cell not in others)
             note(f"column {name!r} has dates such as {some}, of which the month is taken to come first.")
     try:
         return moments(cells, day_first=bool(day_first))[places]
@@ -400,8 +424,12 @@ def _not_numbers() -> tuple[type[Exception], ...]:
     return pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError, pyarrow.ArrowTypeError
 
 
-def _refuse_other_kinds(name: str, where: str, others: list[str], n_known: int) -> None:
-    """Raise a ValueError where text is a number with a comma or a unit, a slip among dates, or one among numbers."""
+def _refuse_other_kinds(name: str, where: str, others: list[str], cells: Sequence[str]) -> None:
+    """Raise a ValueError where text is a number with a comma or a unit, a slip among dates, or one among numbers.
+
+    Of the cells, `others` are no plain numbers.
+    """
+    n_known = len(cells)
     not_dates = [cell for cell in others if not is_date(cell)]
     if len(others) == n_known and len(not_dates) <= SLIPS * n_known:
         raise ValueError(
@@ -424,7 +452,7 @@ def _refuse_other_kinds(name: str, where: str, others: list[str], n_known: int) 
             f"{where} has numbers with a unit, such as {others[0]!r}: write the bare number, or take all for "
             f"categories: --category '{name}'."
         )
-    if len(others) <= SLIPS * n_known:
+    if len(others) <= SLIPS * n_known and not _note_names(name, cells, others):
         raise ValueError(
             f"{where} holds numbers, but for {len(others)} of {n_known} values: {listed(sorted(set(others)))}. Correct "
             f"them, leave their cells blank, or take all for categories: --category '{name}'."
