@@ -103,6 +103,11 @@ OPERATORS = (
 ONLY_MEMORY = "An array is copied that nobody needs any more: only memory changes."
 ONLY_SPEED = "Only how much is done at once, or by how many threads; results are the same."
 ROUNDING = "`EXACT` allows for rounding: no error and no level lie exactly that far apart."
+EQUIVALENT_LINES = {  # by how the changed line begins, in any file
+    "threads = n_threads(": ONLY_SPEED,
+    "@dataclass(frozen=False": "Nothing assigns to its fields.",
+    "@dataclass(frozen=True, eq=True": "Nothing compares two of them.",
+}
 EQUIVALENT = {
     "_mapping/evidence/selection.py: if fit.without is None and n_views > 2:": "There are 1 or 41 views.",
     "_mapping/evidence/basis.py: turned = Cholesky(whole[:, rows[:, :, None], rows[:, None, :]], overwrite=False)"
@@ -179,6 +184,17 @@ class Mutant(NamedTuple):
     def place(self) -> str:
         """The file and the changed line, by which equivalent mutants are named."""
         return f"{self.file}: {self.changed_line}"
+
+    @property
+    def why_equivalent(self) -> str:
+        """The reason why it changes no result; empty where it may."""
+        of_line = (why for start, why in EQUIVALENT_LINES.items() if self.changed_line.startswith(start))
+        return EQUIVALENT.get(self.place) or next(of_line, "")
+
+    @property
+    def is_equivalent(self) -> bool:
+        """True if somebody has found that it changes no result."""
+        return bool(self.why_equivalent)
 
 
 def inert_lines(source: str) -> set[int]:
@@ -276,7 +292,7 @@ def measure(name: str, part: Part, sample: list[Mutant], sites: list[Path], resu
     """Try the mutants of a part that have no result yet, and what survived other tests; start none after `minutes`."""
     tests, found = digest(part.tests), {result["key"]: result for result in stored(results)}
     last = [(mutant, found.get(mutant.key)) for mutant in sample]
-    is_known = [one and (one["killed"] or one["tests"] == tests or mutant.place in EQUIVALENT) for mutant, one in last]
+    is_known = [one and (one["killed"] or one["tests"] == tests or mutant.is_equivalent) for mutant, one in last]
     todo = [mutant for mutant, is_done in zip(sample, is_known, strict=True) if not is_done]
     if not todo or minutes <= 0:
         return
@@ -310,7 +326,7 @@ def page(samples: dict[str, list[Mutant]], seed: int, results: Path) -> str:
     for name, part in PARTS.items():
         tried = [mutant for mutant in samples[name] if mutant.key in known]
         survived = [mutant for mutant in tried if not known[mutant.key]]
-        same = sum(mutant.place in EQUIVALENT for mutant in survived)
+        same = sum(mutant.is_equivalent for mutant in survived)
         dead, files = len(tried) - len(survived), ", ".join(f"`{file}`" for file in part.files)
         every = len(shuffled(part, seed))
         share = f"{100 * dead / len(tried):.0f} | {100 * dead / (len(tried) - same):.0f}" if tried else " | "
@@ -318,7 +334,7 @@ def page(samples: dict[str, list[Mutant]], seed: int, results: Path) -> str:
         n_tried, n_killed, n_same, alive = n_tried + len(tried), n_killed + dead, n_same + same, alive + survived
     survivors = "".join(
         f"- `{mutant.file}`, line {mutant.line}: `{mutant.changed_line}`\\\n  "
-        f"{EQUIVALENT.get(mutant.place, 'No test notices it yet.')}\n"
+        f"{mutant.why_equivalent or 'No test notices it yet.'}\n"
         for mutant in sorted(alive)
     )
     return (
