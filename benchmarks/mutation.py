@@ -137,6 +137,12 @@ EQUIVALENT = {
     "rules/_tree.py: if split.gain <= present + MIN_DIFFERENCE / (1 + abs(present)):": (
         "`MIN_DIFFERENCE` allows for rounding: gains that differ at all differ by more."
     ),
+    "explain/_search.py: parts.append(self._towards(number, rows[own], coded[own], nodes, against[:, -1]))": (
+        "There is one box in each row of `against`."
+    ),
+    "explain/_search.py: candidates = np.full((*ends[ -1].shape, self.n_columns), STAY)": (
+        "The ends are of one shape."
+    ),
     "explain/_search.py: for index in np.flatnonzero((start >= NEVER).any(axis=0)).tolist():": (
         "What is found for a class that nobody wants is taken back below."
     ),

@@ -223,3 +223,13 @@ def _is_pair_enough(model: Any, x: np.ndarray, X: np.ndarray) -> bool:
         pairs[64 * place : 64 * place + 64, one] = np.repeat(levels[:, one], 8)
         pairs[64 * place : 64 * place + 64, other] = np.tile(levels[:, other], 8)
     return bool((model.predict(pairs) != model.predict(x[None])).any())
+
+
+def test_numbers_in_thousands_are_changed_to_thousands() -> None:
+    random = np.random.RandomState(0)
+    X = np.column_stack([1000.0 * random.randint(10, 5000, 600), random.rand(600)])
+    model = AutoSSLART(random_state=0).fit(X, (X[:, 0] > 2_500_000).astype(int))
+    found = [model.counterfactual(X[row : row + 1])[0] for row in range(6)]
+    income = [change.after for one in found for change in one.changes if change.feature == "x0"]
+    assert len(income) == 6
+    assert all(value % 1000 == 0 and 10_000 <= value <= 5_000_000 for value in income)
