@@ -255,3 +255,15 @@ def test_few_labels_give_the_reason_in_place_of_a_curve(tmp_path):
     text = page.read_text(encoding="utf-8")
     assert "This cannot be estimated: it takes at least 20 labels, and there are" in text
     assert text.count("What more labels would bring") == 1
+
+
+def test_of_many_samples_some_are_explained_and_the_report_says_so(labelled, monkeypatch, tmp_path):
+    model, X, y, _ = labelled
+    for module in ("_summary", "_page"):
+        monkeypatch.setattr(f"sslart.reporting.{module}.MAX_EXPLAINED", 20)
+    page = sslart.report(model, X, y, tmp_path / "some.html", max_samples=2).read_text(encoding="utf-8")
+    section = page[page.index('<section id="importances">') : page.index('<section id="data">')]
+    assert "over 20 samples, evenly spaced, of the 75 of this report" in section
+    found = model.feature_importances(X.iloc[np.linspace(0, 74, 20).astype(int)])
+    names = [name for name in re.findall(r"<li><b>(.*?)</b>", section) if not name.startswith("(")]
+    assert names == [found.feature_names[column] for column in found.order]

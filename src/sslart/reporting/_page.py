@@ -22,6 +22,7 @@ from sslart.plotting._base import style
 from sslart.reporting._pictures import pictures_of
 from sslart.reporting._samples import chosen_rows, rule_lines, rule_numbers, sample_lines, states_of
 from sslart.reporting._summary import (
+    MAX_EXPLAINED,
     Observed,
     confidence_of,
     curve_of,
@@ -148,6 +149,7 @@ def report(
             own_labels=own_labels,
             important=important,
             n_less_important=n_less_important,
+            max_explained=MAX_EXPLAINED,
             **measured,
             numbers=plain_numbers({**summary, **measured, "own_labels": own_labels.to_dict()}),
             rules=rule_lines(shown, n_rules),

@@ -33,6 +33,7 @@ EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)  # of bins of confidence
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)  # of abstention
 TIMES = (1, 2, 4, 10)  # as many labels
 MAX_FEATURES = 15
+MAX_EXPLAINED = 1000  # samples that importances are the mean over, evenly spaced: more take minutes and change little
 
 Numbers = dict[str, Any]
 
@@ -318,13 +319,16 @@ def model_rules(observed: Observed, X: Any) -> Numbers | None:
 
 
 def importance_lines(observed: Observed, X: Any) -> tuple[list[Numbers], int]:
-    """Return the most important features on the samples of the report, and how many more are used.
+    """Return the most important features on samples of the report, and how many more are used.
 
     None without evidence mapping.
     """
     if not observed.view.uses_evidence:
         return [], 0
-    found = importances_of(observed.model, X)
+    table = observed.view.read(X)
+    if len(table) > MAX_EXPLAINED:
+        table = table[np.linspace(0, len(table) - 1, MAX_EXPLAINED).astype(np.int64)]
+    found = importances_of(observed.model, table)
     largest = max(float(found.importances.max()), found.graph_importance) or 1.0
     amounts = sorted([*found.importances.tolist(), *([found.graph_importance] if found.graph.any() else [])])[::-1]
     lines = [
