@@ -132,7 +132,7 @@ def report(
     }
     rows = chosen_rows(states, n_samples)
     samples = sample_lines(observed, X, rows, numbers, names, rule_numbers(shown))
-    important, n_less_important = importance_lines(observed, X)
+    important, n_less_important = importance_lines(observed)
     page = (
         environment()
         .get_template("report.html.jinja")

@@ -16,7 +16,7 @@ from sslart._data.labels import UNLABELLED
 from sslart._mapping.conformal import measured_guarantees
 from sslart._utils.optional import optional
 from sslart.active import LearningCurve
-from sslart.explain import FeatureContributions, contributions_of, importances_of
+from sslart.explain import FeatureContributions, contributions_of
 from sslart.plotting import (
     BoxesDisplay,
     CoverageCorrectnessDisplay,
@@ -132,7 +132,7 @@ def _of_dependence(observed: Observed, X: Any) -> list[Picture]:
     """Draw how the contributions of the most important features depend on their values; none without evidence."""
     if not observed.view.uses_evidence:
         return []
-    found = importances_of(observed.model, X)
+    found = observed.importances
     columns = [column for column in found.order[:N_DEPENDENCE].tolist() if found.importances[column] > 0]
     n, most = len(observed), MAX_POINTS
     rows = np.arange(n) if n <= most else np.linspace(0, n - 1, most).astype(np.int64)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from sslart._mapping.summary import label_counts
 from sslart._utils.arrays import BoolArray, FloatArray
 from sslart._utils.intervals import share
 from sslart.active import LearningCurve, learning_curve
-from sslart.explain import importances_of
+from sslart.explain import FeatureImportances, importances_of
 from sslart.metrics._quality import quality_of
 from sslart.rules import rules_of
 from sslart.rules._model_rules import condition_text
@@ -53,6 +54,14 @@ class Observed:
 
     def __len__(self) -> int:
         return len(self.table)
+
+    @cached_property
+    def importances(self) -> FeatureImportances:
+        """Importances of the features of a model with evidence mapping, on at most `MAX_EXPLAINED` of the samples."""
+        table = self.table
+        if len(table) > MAX_EXPLAINED:
+            table = table[np.linspace(0, len(table) - 1, MAX_EXPLAINED).astype(np.int64)]
+        return importances_of(self.model, table)
 
     @property
     def has_search_depth(self) -> bool:
@@ -318,17 +327,14 @@ def model_rules(observed: Observed, X: Any) -> Numbers | None:
     return {"lines": lines, "fidelity": share(int(agrees.sum()), len(agrees))}
 
 
-def importance_lines(observed: Observed, X: Any) -> tuple[list[Numbers], int]:
+def importance_lines(observed: Observed) -> tuple[list[Numbers], int]:
     """Return the most important features on samples of the report, and how many more are used.
 
     None without evidence mapping.
     """
     if not observed.view.uses_evidence:
         return [], 0
-    table = observed.view.read(X)
-    if len(table) > MAX_EXPLAINED:
-        table = table[np.linspace(0, len(table) - 1, MAX_EXPLAINED).astype(np.int64)]
-    found = importances_of(observed.model, table)
+    found = observed.importances
     largest = max(float(found.importances.max()), found.graph_importance) or 1.0
     amounts = sorted([*found.importances.tolist(), *([found.graph_importance] if found.graph.any() else [])])[::-1]
     lines = [
