@@ -422,7 +422,8 @@ being ahead there means little.
 
 ## Columns
 
-{n_notes} notes on {n_columns:,} columns, each read beside the column's name, type and number of values. Of what is said, {len(wrong)} are wrong:
+{n_notes} notes on {n_columns:,} columns, each read beside the column's name, type and number of values. Of what is
+said, {len(wrong)} are wrong:
 
 {markdown_table(["table", "column", "said", "what it is"], wrong)}
 
