@@ -130,7 +130,7 @@ class CounterfactualTable:
 
     @cached_property
     def _numbers(self) -> tuple[list[int], list[int], list[float], list[float]]:
-        """Where in the lists that follow each sample begins; the columns that differ, their values before and after."""
+        """Starts of the samples in the lists that follow; the columns that differ, their values before and after."""
         before, after = self.before.values, self.after.values
         differ = (before != after) & ~np.isnan(before)
         starts = np.concatenate([[0], np.cumsum(differ.sum(axis=1))])
