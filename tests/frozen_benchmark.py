@@ -90,7 +90,7 @@ def figures_of(table: Table, split: int, random_state: int) -> dict[str, float]:
     known = np.isin(truth, model.classes_)
     places = np.searchsorted(model.classes_, truth[known].astype(model.classes_.dtype))
     accuracy = float((predicted.astype(object) == truth).mean())
-    stated = model.summary().accuracy
+    stated = model.quality_.accuracy
     changes = [model.counterfactual(part(X, [row]), n=1) for row in range(N_CHANGED)] if split == 0 else []
     return {
         "accuracy": accuracy,

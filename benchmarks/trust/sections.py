@@ -78,9 +78,10 @@ def accuracy(findings: Findings) -> str:
     each = [[name, *claim_cells([one for one in plain if one["dataset"] == name])] for name in names]
     return (
         f"## Accuracy\n\nBy {command('accuracy')}. *Printed*: the accuracy that `sslart fit` prints and "
-        "`loo_accuracy_` has. *Found*: the accuracy on the test samples. *Interval holds*: the share of the splits in "
-        "which the printed 95 % interval holds what is found. As the test part is finite, what is found has an error "
-        "too: the interval is widened by it, by the root of the sum of the squares. Without that, the intervals hold "
+        "`quality_.accuracy` has. *Found*: the accuracy on the test samples. *Interval holds*: the share of the splits "
+        "in which the printed 95 % interval holds what is found. As the test part is finite, what is found has an "
+        "error too: the interval is widened by it, by the root of the sum of the squares. Without that, the intervals "
+        "hold "
         f"in {count(known, lambda one: holds(one, test_error=False))} splits, with it in {count(known, holds)}. Of the "
         f"splits in which they do not, the accuracy found is below the interval in "
         f"{count([one for one in known if not holds(one)], lambda one: one['accuracy'] < one['claim'])}. The width of "

@@ -37,7 +37,7 @@ for name, load in SETS.items():
     few[known] = y_train[known]
     model = AutoSSLART(random_state=0).fit(X_train, few)
     weights[name] = model.family_weights_
-    left_out[name], tested[name] = model.loo_accuracy_, model.score(X_test, y_test)
+    left_out[name], tested[name] = model.quality_.accuracy.value, model.score(X_test, y_test)
 
 # %%
 colours = ["#0072b2", "#56b4e9", "#009e73", "#d55e00", "#cc79a7", "#e69f00", "#999999"]
@@ -62,7 +62,7 @@ plt.show()
 # measurements. Images of digits are clusters: labels propagated between boxes have most of the weight. No family is
 # best everywhere, which is why all are tried.
 #
-# ``loo_accuracy_`` needs no test samples: it is the share of the labels that the others alone predict, with weights
+# ``quality_.accuracy`` needs no test samples: it is the share of the labels that the others alone predict, with weights
 # chosen without them. With so few labels it is rough.
 for name in SETS:
     print(f"{name:14s} left-out labels {left_out[name]:6.1%}, test samples {tested[name]:6.1%}")

@@ -34,7 +34,7 @@ def test_it_is_measured_on_sub_samples_and_starts_from_the_leave_one_out_accurac
     n = int((FEW != -1).sum())
     assert curve.n_now == n
     assert curve.n_labels.tolist() == [round(share * n) for share in SHARES]
-    assert curve.accuracy_now == pytest.approx(model.loo_accuracy_)
+    assert curve.accuracy_now == pytest.approx(model.quality_.accuracy.value)
     assert curve.at(n).value == pytest.approx(curve.accuracy_now)
     assert ((curve.accuracy > 0.5) & (curve.accuracy <= 1)).all()
 

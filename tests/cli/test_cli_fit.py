@@ -46,7 +46,7 @@ def test_it_prints_how_it_read_the_columns(tmp_path: Path, capsys: Captured) -> 
     assert lines["samples"] == ["120,", "of", "which", "40", "labelled"]
     assert "95 % interval" in printed
     assert "AutoSSLART" in printed
-    assert "accuracy (leave-one-out)" in printed
+    assert "%), leave-one-out" in printed
     assert "most important features" in printed
 
 
@@ -83,8 +83,8 @@ def test_standard_input_and_json(tmp_path: Path, capsys: Captured, monkeypatch: 
     summary = json.loads(capsys.readouterr().out)
     assert summary["labels"] == {"setosa": 10, "versicolor": 10, "virginica": 10}
     assert summary["unlabelled"] == 120
-    assert summary["quality"] == "leave-one-out"
-    assert summary["accuracy"]["low"] < summary["accuracy"]["value"] <= 1
+    assert summary["quality"]["how"] == "leave-one-out"
+    assert summary["quality"]["accuracy"]["low"] < summary["quality"]["accuracy"]["value"] <= 1
     assert [column["kind"] for column in summary["columns"]] == ["number"] * 4
 
 
@@ -103,10 +103,10 @@ def test_settings_reach_the_model(options: list[str], kind: type, how: str, tmp_
     assert main([*arguments, *options, "--seed", "3", "--json"]) == 0
     assert type(sslart.load(out)) is kind
     summary = json.loads(capsys.readouterr().out)
-    assert summary["quality"] == how
+    assert summary["quality"]["how"] == how
     assert summary["settings"]["random_state"] == 3
-    assert summary["accuracy"]["total"] == 30
-    assert summary["accuracy"]["value"] > 0.7
+    assert summary["quality"]["accuracy"]["total"] == 30
+    assert summary["quality"]["accuracy"]["value"] > 0.7
 
 
 def test_held_out_accuracy_comes_from_models_that_have_not_learnt_the_samples(tmp_path: Path, capsys: Captured) -> None:
@@ -118,14 +118,14 @@ def test_held_out_accuracy_comes_from_models_that_have_not_learnt_the_samples(tm
     assert main(["fit", str(data), "--label", "kind", "--mapping", "one-to-one", "--out", out, "--json"]) == 0
     summary = json.loads(capsys.readouterr().out)
     assert sslart.load(out).score(frame[["a", "b", "c"]], frame["kind"]) > 0.9
-    assert 0.3 < summary["accuracy"]["value"] < 0.7
+    assert 0.3 < summary["quality"]["accuracy"]["value"] < 0.7
     frame["kind"] = ["x", *["y"] * 5, *[None] * 194]
     frame.to_csv(data, index=False)
     arguments = ["fit", str(data), "--label", "kind", "--mapping", "one-to-one", "--out", out]
     assert main([*arguments, "--json"]) == 0
     summary = json.loads(capsys.readouterr().out)
-    assert summary["accuracy"]["total"] == 6
-    assert summary["accuracy"]["count"] <= 5  # a class of one label is not known without it
+    assert summary["quality"]["accuracy"]["total"] == 6
+    assert summary["quality"]["accuracy"]["count"] <= 5  # a class of one label is not known without it
     assert summary["few_labels"] == {"x": 1}
     frame["kind"] = ["x", "y", *[None] * 198]
     frame.to_csv(data, index=False)

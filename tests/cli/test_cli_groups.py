@@ -46,8 +46,8 @@ def test_the_group_is_no_feature_and_is_passed_on(tmp_path: Path, capsys: Captur
     model = sslart.load(data.with_suffix(".sslart"))
     assert model.feature_names_in_.tolist() == samples.columns.tolist()
     assert (model.predict_proba(samples) == expected.predict_proba(samples)).all()
-    assert found["quality"] == "leave-one-group-out"
-    assert found["left_out_together"] == {"kind": "given", "n_labels": 178, "n_groups": 30}
+    assert found["quality"]["how"] == "leave-one-group-out"
+    assert found["quality"]["together"] == {"kind": "given", "n_labels": 178, "n_groups": 30}
 
 
 @pytest.mark.slow
@@ -72,7 +72,7 @@ def test_groups_that_have_one_class_do_not_raise_the_claim(
     tmp_path: Path, capsys: Captured, options: tuple[str, ...]
 ) -> None:
     data = wine(tmp_path, noise=True)
-    accuracy = fit(data, capsys, "--group", "cellar", *options)["accuracy"]
+    accuracy = fit(data, capsys, "--group", "cellar", *options)["quality"]["accuracy"]
     assert isinstance(accuracy, dict)
     assert accuracy["total"] == 30
     assert accuracy["value"] < 0.62
@@ -83,10 +83,10 @@ def test_copies_of_a_row_are_held_out_together(tmp_path: Path, capsys: Captured)
     frame = pd.DataFrame(random.rand(60, 4), columns=list("wxyz")).assign(target=random.choice(["a", "b"], 60))
     data = write(pd.concat([frame] * 3), tmp_path / "thrice.csv")
     found = fit(data, capsys, "--mapping", "one-to-one")
-    assert isinstance(found["accuracy"], dict)
-    assert found["accuracy"]["total"] == 60
-    assert found["accuracy"]["value"] < 0.75
-    assert found["left_out_together"] == {"kind": "copies", "n_labels": 180, "n_groups": 60}
+    assert isinstance(found["quality"]["accuracy"], dict)
+    assert found["quality"]["accuracy"]["total"] == 60
+    assert found["quality"]["accuracy"]["value"] < 0.75
+    assert found["quality"]["together"] == {"kind": "copies", "n_labels": 180, "n_groups": 60}
 
 
 @pytest.mark.slow
@@ -150,5 +150,5 @@ def test_few_large_groups_are_not_measured_and_the_reason_is_given(tmp_path: Pat
     data = write(frame, tmp_path / "large.csv")
     for options in ((), ("--mapping", "one-to-many")):
         found = fit(data, capsys, "--group", "cellar", *options)
-        assert found["accuracy"] is None
-        assert found["not_measured"]
+        assert found["quality"]["accuracy"] is None
+        assert found["quality"]["why_not"]

@@ -148,13 +148,13 @@ def test_updating_with_the_learnt_file_does_not_wreck_the_model(tmp_path: Path, 
     model = fit(data)
     truth = np.where(y == 1, "benign", "malignant")[380:]
     once = sslart.load(model).score(frame.drop(columns="target")[380:], truth)
-    claimed = sslart.load(model).loo_accuracy_  # type: ignore[union-attr]
+    claimed = sslart.load(model).quality_.accuracy.value  # type: ignore[union-attr]
     for options in ((), ("--again",)):
         update(model, data, capsys, *options)
         update(model, data, capsys, *options)
         again = sslart.load(model)
         assert abs(again.score(frame.drop(columns="target")[380:], truth) - once) < 0.03
-        assert abs(again.loo_accuracy_ - claimed) < 0.05  # type: ignore[union-attr]
+        assert abs(again.quality_.accuracy.value - claimed) < 0.05  # type: ignore[union-attr]
 
 
 def table_of(numbers: list[int]) -> Table:

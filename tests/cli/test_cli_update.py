@@ -12,7 +12,6 @@ from sklearn.datasets import load_iris
 
 import sslart
 from sslart._mapping.model_view import view_of
-from sslart._mapping.summary import summarise
 from sslart.cli import main
 from tables import fitted, iris, iris_model, mixed_model
 
@@ -59,18 +58,18 @@ def test_it_shows_how_the_accuracy_has_changed(tmp_path: Path, capsys: Captured)
     for labels in (names[1::5], np.random.default_rng(0).permutation(names)[1::5]):
         path.write_bytes(model)
         data.data[1::5].assign(species=labels).to_csv(new, index=False)
-        before = summarise(view_of(sslart.load(path))).accuracy
+        before = view_of(sslart.load(path)).quality.accuracy
         assert (
             main(["update", str(path), str(new), "--label", "species", "--out", str(tmp_path / "other"), "--json"]) == 0
         )
         found.append(json.loads(capsys.readouterr().out))
         assert main(["update", str(path), str(new), "--label", "species"]) == 0
         printed = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines() if "  " in line)
-        after = summarise(view_of(sslart.load(path))).accuracy
+        after = view_of(sslart.load(path)).quality.accuracy
         assert before is not None
         assert after is not None
-        assert found[-1]["accuracy_before"] == vars(before)
-        assert found[-1]["accuracy"] == vars(after)
+        assert found[-1]["quality_before"]["accuracy"] == vars(before)
+        assert found[-1]["quality"]["accuracy"] == vars(after)
         assert printed["accuracy before"].strip().startswith(str(before))
         assert printed["accuracy"].strip().startswith(str(after))
         assert f"{100 * found[-1]['change']['value']:+.1f} points" in printed["change"]

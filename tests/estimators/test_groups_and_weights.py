@@ -32,7 +32,7 @@ def test_a_weight_is_the_sample_so_many_times(model: Any) -> None:
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-9)
     np.testing.assert_array_equal(weighted.support_, repeated.support_)
     if model.mapping == "evidence":
-        assert weighted.loo_accuracy_ == pytest.approx(repeated.loo_accuracy_)
+        assert weighted.quality_.accuracy.value == pytest.approx(repeated.quality_.accuracy.value)
 
 
 @pytest.mark.parametrize("model", IN_ORDER[1:], ids=str)  # evidence mapping chooses settings by the number of labels
@@ -140,7 +140,7 @@ def test_a_group_may_come_in_several_calls() -> None:
     left_out = view_of(model).left_out
     assert left_out is not None
     assert left_out.n_labels == 40
-    assert model.loo_accuracy_ < 0.7
+    assert model.quality_.accuracy.value < 0.7
 
 
 def test_groups_and_weights_are_saved_but_not_the_names_of_groups(tmp_path: Any) -> None:
@@ -151,7 +151,7 @@ def test_groups_and_weights_are_saved_but_not_the_names_of_groups(tmp_path: Any)
     sslart.save(model, tmp_path / "model.sslart")
     again = sslart.load(tmp_path / "model.sslart")
     np.testing.assert_allclose(again.predict_proba(samples), model.predict_proba(samples), atol=1e-12)
-    assert again.loo_accuracy_ == model.loo_accuracy_
+    assert again.quality_.accuracy.value == model.quality_.accuracy.value
     assert b"patient" not in (tmp_path / "model.sslart").read_bytes()
     again.partial_fit(samples[:1], classes[:1], groups=names[:1])
     assert view_of(again).left_out.n_labels == 40  # type: ignore[union-attr]

@@ -35,18 +35,19 @@ def test_the_effect_of_balanced_costs_is_that_which_they_have() -> None:
     after = model.set_params(decision_costs="balanced").summary()
     left_out = view_of(model).left_out
     assert left_out is not None
-    assert before.accuracy is not None
-    assert after.accuracy is not None
+    assert before.quality.accuracy is not None
+    assert after.quality.accuracy is not None
     found = int(((left_out.predicted == 1) & (left_out.truth == 1)).sum())
     assert remedy.decision_costs == "balanced"
     assert (remedy.n_found, remedy.n_left_out) == (found, 5)
     assert found > 0
-    assert remedy.accuracy_before == pytest.approx(before.accuracy.value)
-    assert remedy.accuracy == pytest.approx(after.accuracy.value)
+    assert remedy.accuracy_before == pytest.approx(before.quality.accuracy.value)
+    assert remedy.accuracy == pytest.approx(after.quality.accuracy.value)
     assert str(before.warnings()["never predicted"]) == (
         f'ill: no left-out label is predicted so; decision_costs="balanced" (--cost balanced) would find {found} of '
-        f"the 5 left-out labels of it instead of 0, and accuracy would go from {100 * before.accuracy.value:.1f} % to "
-        f"{100 * after.accuracy.value:.1f} %"
+        f"the 5 left-out labels of it instead of 0, and accuracy would go from "
+        f"{100 * before.quality.accuracy.value:.1f} % to "
+        f"{100 * after.quality.accuracy.value:.1f} %"
     )
     assert after.remedy is None
 

@@ -53,7 +53,7 @@ def test_the_accuracy_is_that_of_left_out_labels() -> None:
     model = sslart.AutoSSLART(random_state=0).fit(X, labelled(np.arange(0, 150, 3)))
     left_out = view_of(model).left_out
     assert left_out is not None
-    accuracy = model.summary().accuracy
+    accuracy = model.summary().quality.accuracy
     assert accuracy is not None
     assert accuracy == left_out.accuracy()
     assert f"{100 * accuracy.value:.1f} % (95 % interval " in str(model.summary())  # type: ignore[operator]
@@ -70,15 +70,15 @@ def test_the_accuracy_is_that_of_left_out_labels() -> None:
 )
 def test_with_one_label_of_each_class_no_figure_is_claimed(rows: list[int], reason: str) -> None:
     found = summary_of(rows)
-    assert found.accuracy is None
-    assert reason in found.why_not
-    assert f"not measured: {found.why_not}" in str(found)
+    assert found.quality.accuracy is None
+    assert reason in found.quality.why_not
+    assert f"not measured: {found.quality.why_not}" in str(found)
 
 
 def test_a_model_that_keeps_no_labels_names_the_cure() -> None:
     for model in (sslart.SSLART(random_state=0), sslart.FuzzyARTMAP(), sslart.WESSLART(3, random_state=0)):
         found = model.fit(X, NAMES).summary()
-        assert found.accuracy is None
+        assert found.quality.accuracy is None
         assert "sslart.model_selection" in str(found)
     assert "there is no label" in str(sslart.AutoSSLART().partial_fit(X).summary())
 
@@ -95,10 +95,10 @@ def test_classes_with_few_labels_and_classes_that_are_never_predicted_are_named(
 def test_copies_groups_and_repeated_measurements_are_counted() -> None:
     y = labelled(np.arange(0, 150, 5))
     twice = np.vstack([X, X]), np.append(y, y)
-    copies = sslart.AutoSSLART(random_state=0).fit(*twice).summary().together
+    copies = sslart.AutoSSLART(random_state=0).fit(*twice).quality_.together
     assert copies is not None
     assert (copies.kind, copies.n_labels, copies.n_groups) == ("copies", 60, 30)
-    given = sslart.AutoSSLART(random_state=0).fit(X, y, groups=np.arange(150) // 10).summary()
+    given = sslart.AutoSSLART(random_state=0).fit(X, y, groups=np.arange(150) // 10).quality_
     assert given.together is not None
     assert (given.together.kind, given.together.n_labels, given.together.n_groups) == ("given", 30, 15)
     assert given.how == "leave-one-group-out"
@@ -114,13 +114,13 @@ def test_repeated_measurements_do_not_raise_the_claim() -> None:
     rows = np.repeat(items, 5)
     readings = samples[rows] + 0.01 * np.ptp(samples, axis=0) * random.standard_normal((200, 13))
     found = sslart.AutoSSLART(random_state=0).fit(readings, y[rows]).summary()
-    assert found.together is not None
-    assert found.together.kind == "near copies"
+    assert found.quality.together is not None
+    assert found.quality.together.kind == "near copies"
     assert "almost equal samples" in str(found)
-    assert found.accuracy is not None
-    assert found.accuracy.value is not None
-    assert found.accuracy.value < 0.65
-    assert found.to_dict()["together"] == {"kind": "near copies", "n_labels": 200, "n_groups": 40}
+    assert found.quality.accuracy is not None
+    assert found.quality.accuracy.value is not None
+    assert found.quality.accuracy.value < 0.65
+    assert found.quality.to_dict()["together"] == {"kind": "near copies", "n_labels": 200, "n_groups": 40}
 
 
 def test_an_ensemble_is_summarised_as_one_model() -> None:
@@ -129,4 +129,4 @@ def test_an_ensemble_is_summarised_as_one_model() -> None:
     assert found.n_samples == 150
     assert sum(one.n_labels for one in found.classes) == 30
     assert found.n_boxes == sum(member.n_nodes_ for member in model.estimators_)
-    assert found.accuracy is not None
+    assert found.quality.accuracy is not None

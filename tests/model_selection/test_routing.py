@@ -63,7 +63,7 @@ def test_groups_reach_the_splitter_and_fit() -> None:
     for fitted, (train, test) in zip(found["estimator"], GroupLabelledKFold(3).split(X, FEW, GROUPS), strict=True):
         by_hand = learnt(EVIDENCE, train, groups=GROUPS)
         np.testing.assert_array_equal(fitted.predict_proba(X[test]), by_hand.predict_proba(X[test]))
-        assert fitted.loo_accuracy_ == by_hand.loo_accuracy_
+        assert fitted.quality_.accuracy.value == by_hand.quality_.accuracy.value
 
 
 @pytest.mark.usefixtures("routing")
@@ -113,7 +113,7 @@ def test_with_unlabelled_passes_weights_and_groups_on(is_routed: bool, in_pipeli
         inside.fit(X[KNOWN], Y[KNOWN], sample_weight=WEIGHTS[KNOWN], groups=GROUPS[KNOWN])
     np.testing.assert_array_equal(inside.predict_proba(X), by_hand.predict_proba(X))
     fitted = inside.estimator_[-1] if in_pipeline else inside.estimator_
-    assert fitted.loo_accuracy_ == by_hand.loo_accuracy_  # groups are left out together
+    assert fitted.quality_.accuracy.value == by_hand.quality_.accuracy.value  # groups are left out together
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         inside.fit(X[KNOWN], Y[KNOWN], sample_weight=WEIGHTS)
 

@@ -14,7 +14,7 @@ from sslart import SSLART, WESSLART, AutoSSLART
 from sslart._mapping.model_view import view_of
 from sslart.active import learning_curve
 from sslart.metrics import correctness_score
-from sslart.reporting._summary import confidence_of, left_out_summary, observe
+from sslart.reporting._summary import confidence_of, observe
 
 
 def petals():
@@ -46,16 +46,16 @@ def labelled(tmp_path_factory):
 @pytest.mark.slow
 def test_without_classes_quality_is_that_of_left_out_labels(unlabelled):
     model, _, page = unlabelled
-    left_out = numbers_of(page)["left_out"]
-    assert left_out["accuracy"]["value"] == pytest.approx(model.loo_accuracy_)
+    left_out = numbers_of(page)["own_labels"]["quality"]
+    assert left_out["accuracy"]["value"] == pytest.approx(model.quality_.accuracy.value)
     assert left_out["n_labels"] == 30
-    confusion = np.array(left_out["quality"]["confusion"])
+    confusion = np.array(left_out["confusion"])
     assert confusion.sum() == 30
-    assert np.trace(confusion) == round(model.loo_accuracy_ * 30)
+    assert np.trace(confusion) == round(model.quality_.accuracy.value * 30)
     assert numbers_of(page)["quality"] is None
     assert "of left-out labels right" in page
     assert "predicted from all other labels, as if its own were not known" in page
-    assert "Left out together" not in page
+    assert "left out together" not in page
 
 
 @pytest.mark.slow
@@ -64,8 +64,8 @@ def test_the_page_names_labels_that_are_left_out_together(tmp_path):
     X = X.iloc[:, 2:]
     model = AutoSSLART(random_state=0).fit(pd.concat([X, X]), np.tile(few(y, 5), 2))
     page = sslart.report(model, X, None, tmp_path / "a.html", max_samples=2).read_text(encoding="utf-8")
-    assert "Left out together: 60 labels of 30 samples that come more than once." in page
-    assert numbers_of(page)["left_out"]["accuracy"]["total"] == 30
+    assert "60 labels of 30 samples that come more than once" in page
+    assert numbers_of(page)["own_labels"]["quality"]["accuracy"]["total"] == 30
 
 
 def test_the_page_states_why_there_is_no_accuracy(tmp_path):
@@ -80,11 +80,11 @@ def test_left_out_quality_of_an_ensemble_is_that_of_its_vote():
     X, y = iris()
     model = WESSLART(3, mapping="evidence", random_state=0).fit(X, few(y, 5))
     observed, left_out = observe(model, X, None), view_of(model).left_out
-    summary, confidence = left_out_summary(observed, left_out), confidence_of(observed, left_out)
-    members = [member.loo_accuracy_ for member in model.estimators_]
-    assert min(members) - 0.1 <= summary["accuracy"].value <= max(members) + 0.1
-    assert (summary["n_labels"], summary["accuracy"].total) == (30, 30)
-    assert np.sum(summary["quality"].confusion) == 30
+    quality, confidence = model.quality_, confidence_of(observed, left_out)
+    members = [member.quality_.accuracy.value for member in model.estimators_]
+    assert min(members) - 0.1 <= quality.accuracy.value <= max(members) + 0.1
+    assert (quality.n_labels, quality.accuracy.total) == (30, 30)
+    assert np.sum(quality.confusion) == 30
     assert confidence["of_left_out"]
     assert confidence["n_measured"] == 30
 
@@ -93,7 +93,7 @@ def test_a_model_that_keeps_no_labels_has_no_left_out_quality(tmp_path):
     X, y = iris()
     model = SSLART(vigilance=0.8, random_state=0).fit(X, few(y, 3))
     page = sslart.report(model, X, None, tmp_path / "a.html", max_samples=2).read_text(encoding="utf-8")
-    assert numbers_of(page)["left_out"] is None
+    assert numbers_of(page)["own_labels"]["quality"]["accuracy"] is None
     assert "the model keeps no labelled samples" in page
     assert not numbers_of(page)["confidence"]["bins"]
     assert "What matters to the predictions" not in page
@@ -227,7 +227,7 @@ def test_a_model_with_one_class_can_be_reported(tmp_path):
     X = pd.DataFrame(load_iris().data[:50, :1], columns=["length"])
     model = AutoSSLART(random_state=0).fit(X, np.full(50, "setosa"))
     page = sslart.report(model, X, None, tmp_path / "a.html", max_samples=2).read_text(encoding="utf-8")
-    assert numbers_of(page)["left_out"] is None  # an accuracy would mean nothing
+    assert numbers_of(page)["own_labels"]["quality"]["accuracy"] is None  # an accuracy would mean nothing
 
 
 def test_the_column_of_samples_with_a_prediction_is_not_named_like_that_of_predicted_ones(labelled):

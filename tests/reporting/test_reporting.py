@@ -17,9 +17,8 @@ from sklearn.metrics import precision_score, recall_score
 
 import sslart
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
-from sslart._utils.intervals import share
+from sslart._utils.intervals import mean_share, share
 from sslart.metrics import correctness_score, coverage_score, sensitivity_score, specificity_score
-from sslart.metrics._quality import mean_share
 from sslart.reporting._page import plain_numbers
 from sslart.reporting._samples import chosen_rows
 from sslart.reporting._summary import observe, summarise

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from sslart._data.samples import PLAIN_TYPES, Table, is_all, is_missing, plain_value, without_mask
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.cache import CachesValues
+
+if TYPE_CHECKING:
+    from sslart._data.roles import Units
 
 Label = int | bool | str
 
@@ -52,18 +55,25 @@ class Labels:
         A key of the group of each sample, 0 where it has none; None: no sample has one.
     weights : array of length n_samples, or None
         How much each sample counts, above 0; None: one each.
+    units : tuple of Units
+        Ways in which labelled samples may belong together, where the user gave no groups.
     """
 
     values: NDArray[Any]
     known: BoolArray
     groups: IntArray | None = None
     weights: FloatArray | None = None
+    units: tuple[Units, ...] = ()
 
     def __getitem__(self, rows: Any) -> Labels:
         if is_all(rows, len(self.known)):
             return self
         groups, weights = (None if one is None else one[rows] for one in (self.groups, self.weights))
-        return Labels(self.values[rows], self.known[rows], groups, weights)
+        known, units = self.known[rows], self.units
+        if units:
+            places = (np.cumsum(self.known) - 1)[rows][known]
+            units = tuple(one.of(places) for one in units)
+        return Labels(self.values[rows], known, groups, weights, units)
 
     @property
     def presentations(self) -> IntArray | None:

@@ -1,19 +1,23 @@
-"""Roles of columns that are no quantities: likely groups, codes, codes for missing values, and mostly blank columns."""
+"""Roles of columns that are no quantities: likely groups, codes, mostly blank columns; units that rows belong to."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sslart._data.columns import BLANK, CODES, GROUPS, MISSING_CODES, TIME_WORDS, UNKNOWN, ColumnNote, spaced_name
+from sslart._data.labels import Labels
 from sslart._data.samples import Table
 from sslart._data.texts import UNKNOWN_WORDS
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import list_text, plural
+from sslart._utils.validation import MAX_COUNT, check_number, require, saved_whole
 
 MIN_ROWS = 20  # of fewer, nothing is said
 MOST_ROWS, MOST_CELLS = 20_000, 2_000_000  # the first: rows of one unit mostly follow each other
@@ -58,6 +62,19 @@ CODE_NUMBERS = frozenset(
     | {-32768.0, 32767.0, 2.0**31 - 1, -(2.0**31), 999999.0, -999999.0, 99999999.0}
 )
 MIN_REPEATS = 2
+
+# units that the order of rows or the values of a column make, among the labelled rows
+MIN_LABELS = 30  # of fewer labels, the difference between two ways of leaving out cannot be seen
+MIN_LABELLED_UNITS = 8  # among the labelled rows: of fewer, their spread is not known
+MIN_SHARED = 0.2  # share of the labels whose unit has another one: else leaving out units is leaving out labels
+MAX_SHARE = 0.25  # of the labels, in one unit
+MOST_CELLS = 10_000_000  # beyond, the order of rows is looked at by blocks only
+PERSISTENT = 0.6  # of the changes from row to row that a random order has: a column that changes less often has runs
+MIN_RUNS = 10
+MOST_COMPARED = 2000  # rows, by which the changes of a random order are estimated
+MOST_RESETS = 0.4  # share of the rows at which a counter may fall; in a random order it is a half
+BLOCKS = (100, 50, 25)  # contiguous parts of the table
+SORTED = 2  # times as many runs of labels as there are classes, at most, in a table sorted by its labels
 
 
 class Alikeness(NamedTuple):
@@ -293,3 +310,171 @@ def _alikeness(at: IntArray, values: FloatArray) -> Alikeness | None:
     variance = float(means.var())
     smooth = 1.0 - float((np.diff(means) ** 2).mean()) / 2.0 / variance if variance > 0 else 1.0
     return Alikeness((of_means - of_rows) / whole if whole > 0 else 0.0, smooth)
+
+
+class Units(NamedTuple):
+    """A way in which rows may belong together."""
+
+    column: str | None  # the column whose values name the units; None: they follow from the order of rows
+    order: str  # how they follow from it, in words
+    is_named: bool  # whether the column has the name of an identifier of units, or is left out
+    keys: IntArray  # a number for each labelled row, the same for rows of one unit
+
+    def is_likely(self, columns: Container[str]) -> bool:
+        """Return False for the values of a feature; `columns`: those that are likely groups by their values."""
+        return self.column is None or self.is_named or self.column in columns
+
+    def of(self, places: IntArray) -> Units:
+        """Return the units of some of the labelled rows."""
+        return self._replace(keys=self.keys[places])
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """Dependence between rows that was found in the data: rows of one unit are more alike than others.
+
+    Attributes
+    ----------
+    column : str or None
+        The column whose values name the units; None where they follow from the order of the rows.
+    order : str
+        How units follow from the order of the rows; empty where a column names them.
+    n_units : int
+        Units among the labelled rows.
+    accuracy_alone : float
+        Accuracy with each label left out by itself: too high for rows of new units.
+    """
+
+    column: str | None
+    order: str
+    n_units: int
+    accuracy_alone: float
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Dependence:
+        """Return the dependence of a saved state, after checking that it can be one."""
+        column, order, alone = state["column"], state["order"], state["accuracy_alone"]
+        is_named = isinstance(column, str) and order == ""
+        require(is_named or (column is None and isinstance(order, str) and order), "the dependence between rows")
+        check_number("the dependence between rows", "accuracy_alone", alone, 0, 1)
+        return cls(column, order, saved_whole(state, "n_units", 1, MAX_COUNT), alone)
+
+    @property
+    def units(self) -> str:
+        """The units in words."""
+        return self.order if self.column is None else f"values of {self.column!r}"
+
+    def __str__(self) -> str:
+        remedy = "name the column of the units" if self.column is None else "confirm it"
+        option = f"--group {'COLUMN' if self.column is None else self.column}"
+        return (
+            f"{self.n_units} {self.units} were left out one after the other, since rows of one are more alike than "
+            f"others; for further rows of the same ones accuracy is {100 * self.accuracy_alone:.1f} %; {remedy} with "
+            f"{option}, or groups= in Python"
+        )
+
+
+def units_of(
+    table: Table, labels: Labels, names: Sequence[str], dates: Container[int], others: Mapping[str, NDArray[Any]]
+) -> tuple[Units, ...]:
+    """Return candidate units of a training table, without those that group the labelled rows as earlier ones do.
+
+    Parameters
+    ----------
+    table : Table
+        In the order in which the user gave it.
+    labels : Labels
+    names : sequence of str
+        Names of the columns that were given; columns of the table beyond are parts of dates.
+    dates : container of int
+        The columns that hold dates.
+    others : mapping from str to array of length n_samples
+        Values of columns that are not learnt.
+    """
+    known = np.flatnonzero(labels.known)
+    if len(known) < MIN_LABELS:
+        return ()
+    found: dict[bytes, Units] = {}
+    for one in _candidates(table, labels, known, names, dates, others):
+        _, first, place = np.unique(one.keys, return_index=True, return_inverse=True)
+        if may_show(place):
+            found.setdefault(np.argsort(np.argsort(first))[place].tobytes(), one)
+    return tuple(found.values())
+
+
+def may_show(units: IntArray) -> bool:
+    """Return True if dependence within units could be seen: there are many, and many labels share one."""
+    sizes = np.bincount(units)
+    shared = sizes[sizes > 1].sum()
+    return bool(
+        len(sizes) >= MIN_LABELLED_UNITS and shared >= MIN_SHARED * len(units) and sizes.max() <= MAX_SHARE * len(units)
+    )
+
+
+def _candidates(
+    table: Table,
+    labels: Labels,
+    known: IntArray,
+    names: Sequence[str],
+    dates: Container[int],
+    others: Mapping[str, NDArray[Any]],
+) -> Iterator[Units]:
+    """Yield units by values of columns, named ones first, and by runs, falling counters and blocks of rows."""
+    columns: dict[str, NDArray[Any]] = {
+        name: table.categories[place] if place in table.categories else table.values[:, place]
+        for place, name in enumerate(names)
+    }
+    columns.update(others)
+    is_named = {name: name in others or UNIT_NAME.fullmatch(spaced_name(name)) is not None for name in columns}
+    texts = {name for place, name in enumerate(names) if place in table.categories}
+    for name in sorted(columns, key=lambda one: not is_named[one]):
+        if (
+            is_named[name] or name not in texts
+        ):  # a text is a category that further rows have too, if nothing tells more
+            yield Units(name, "", is_named[name], _numbered(columns[name][known]))
+    if _are_sorted(labels):
+        return
+    if table.values.size <= MOST_CELLS:
+        counters = {name for place, name in enumerate(names) if place not in table.categories and place not in dates}
+        for name, values in columns.items():
+            if (runs := _runs(values)) is not None:
+                yield Units(None, f"runs of rows with one value of {name!r}", False, runs[known])
+            if name in counters and (resets := _resets(values)) is not None:
+                yield Units(None, f"runs of rows in which {name!r} rises", False, resets[known])
+    for n_blocks in BLOCKS:
+        if len(table) > 2 * n_blocks:
+            order = f"blocks of about {len(table) / n_blocks:.0f} neighbouring rows"
+            yield Units(None, order, False, known * n_blocks // len(table))
+
+
+def _numbered(values: NDArray[Any]) -> IntArray:
+    """Return a number for each value; missing values are one."""
+    if values.dtype != object:
+        return np.unique(values, return_inverse=True)[1]
+    numbers: dict[object, int] = {}
+    return np.array([numbers.setdefault(value, len(numbers)) for value in values.tolist()], dtype=np.int64)
+
+
+def _are_sorted(labels: Labels) -> bool:
+    """Return True if the labelled rows come class by class: blocks of rows then differ because classes do."""
+    values = labels.values[labels.known]
+    classes, codes = np.unique(values.astype(str), return_inverse=True)
+    return bool(1 + np.count_nonzero(np.diff(codes)) <= SORTED * len(classes))
+
+
+def _runs(values: NDArray[Any]) -> IntArray | None:
+    """Return the number of the run of equal values that each row is in; None where a random order has such runs too."""
+    changes = values[1:] != values[:-1]
+    if changes.sum() < MIN_RUNS:
+        return None
+    some = _numbered(values[:: len(values) // MOST_COMPARED + 1])
+    by_chance = 1.0 - float(((np.bincount(some) / len(some)) ** 2).sum())
+    return np.concatenate([[0], np.cumsum(changes)]) if changes.mean() < PERSISTENT * by_chance else None
+
+
+def _resets(values: FloatArray) -> IntArray | None:
+    """Return how often a column has fallen up to each row; None where it does not count through units."""
+    falls, rises = values[1:] < values[:-1], values[1:] > values[:-1]
+    if falls.sum() < MIN_RUNS or falls.mean() >= MOST_RESETS or rises.sum() <= 1.5 * falls.sum():
+        return None
+    return np.concatenate([[0], np.cumsum(falls)])

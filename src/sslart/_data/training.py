@@ -18,13 +18,15 @@ from sslart._data.columns import (
     TWICE,
     ColumnNote,
     ColumnPlan,
+    columns_of,
+    is_frame,
     keep_plan,
     numbers_samples,
     plan_of,
 )
 from sslart._data.labels import ClassTable, Labels, read_labels, with_groups_and_weights, with_two_classes
 from sslart._data.ranks import AUTO, RANK
-from sslart._data.roles import oddities
+from sslart._data.roles import oddities, units_of
 from sslart._data.samples import SampleReader, Table, read_samples, rows_without_values
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, column_ranges
 from sslart._utils.text import list_text, plural, printable
@@ -383,6 +385,11 @@ def read_training(
             "y has no labelled sample: -1, None, NaN and blank text mean unlabelled. Label at least one sample, or "
             "learn from unlabelled samples alone with partial_fit(X), or cluster with FuzzyART."
         )
+    plan, n_given = plan_of(reader), table.values.shape[1] - table.n_parts
+    names = table.names or [f"x{column}" for column in range(n_given)]
+    if groups is None:
+        others = {names[column]: _values_left_out(X, column) for column in plan.left_out}
+        labels = replace(labels, units=units_of(table, labels, names[:n_given], plan.dates, others))
     learnt, labels = with_groups_and_weights(table, labels, groups, sample_weight)
     blank = rows_without_values(learnt)
     if blank is not None:
@@ -399,11 +406,16 @@ def read_training(
         if not labels.known.any():
             raise ValueError("No labelled sample has a value in any column: label at least one that has.")
     warn_of_outliers(learnt, table, scaling, row_names)
-    plan, n_given = plan_of(reader), learnt.values.shape[1] - learnt.n_parts
-    names = learnt.names or [f"x{column}" for column in range(n_given)]
     codes = ClassTable().learning(labels).codes(labels)
-    keep_plan(reader, replace(plan, notes=(*plan.notes, *notes_on(learnt, codes, names[:n_given], plan))))
-    return learnt, labels
+    notes = (*plan.notes, *notes_on(learnt, codes, names[:n_given], plan))
+    keep_plan(reader, replace(plan, notes=notes))
+    likely = {one.column for one in notes if one.topic == GROUPS}
+    return learnt, replace(labels, units=tuple(one for one in labels.units if one.is_likely(likely)))
+
+
+def _values_left_out(X: Any, column: int) -> NDArray[Any]:
+    """Return the values of a column that is not learnt."""
+    return np.asarray(columns_of(X)[column][1] if is_frame(X) else X[:, column], dtype=object)
 
 
 def notes_on(table: Table, codes: IntArray, names: Sequence[str], plan: ColumnPlan) -> list[ColumnNote]:

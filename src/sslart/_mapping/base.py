@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -13,6 +14,7 @@ from sslart._mapping.loo_predictions import LooPredictions
 from sslart._utils.arrays import IntArray
 
 if TYPE_CHECKING:
+    from sslart._data.roles import Dependence, Units
     from sslart._mapping.evidence.mapping import EvidenceMapping
     from sslart._mapping.evidence.readout import Readout
 
@@ -91,6 +93,19 @@ class Mapping:
     def left_out(self) -> LooPredictions | None:
         """Leave-one-out predictions of the stored labels of a mapping with evidence; None for others."""
         return None
+
+    @property
+    def dependence(self) -> Dependence | None:
+        """With evidence, the dependence between rows that `fit` has found; None where it has found none."""
+        return None
+
+    def dependent_units(self, candidates: Sequence[Units]) -> Units | None:
+        """With evidence, return the units within which labelled rows depend on each other; None where none do."""
+        return None
+
+    def grouped_by(self, units: Units) -> Self:
+        """With evidence, return the mapping with the labels of one unit left out together."""
+        return self
 
     @property
     def kept_labels(self) -> tuple[Table, IntArray] | None:

@@ -18,6 +18,7 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.cache import CachesValues
 from sslart._utils.intervals import Estimate, wilson
 
+GIVEN, FOUND = "given", "found"  # kinds of groups: by the user, and by the test for dependence between rows
 VARIANCE_FACTOR = 2.0  # of left-out shares, against those of independent samples
 
 
@@ -30,7 +31,7 @@ class LooPredictions(CachesValues):
     weights: FloatArray  # what each label counts: the labels of a group count one together
     rows: IntArray  # which of the labelled samples that the model keeps
     groups: IntArray  # the number of the group of each label
-    kind: str  # {"single", "copies", "near copies", "given"}: what makes labels a group; given: by the user
+    kind: str  # {"single", "copies", "near copies", "given", "found"}: what makes labels a group
     costs: FloatArray | None = None  # (n_classes, n_classes): what predictions cost, where the model decides by that
 
     @cached_property

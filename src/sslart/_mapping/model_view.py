@@ -27,6 +27,7 @@ from sslart._mapping.conformal import ConformalPredictor, no_promise
 from sslart._mapping.decision_rules import ErrorLevels, balanced_costs, cheapest, expected_costs
 from sslart._mapping.ensemble_votes import Ballot, vote_on_evidence, vote_on_labels
 from sslart._mapping.loo_predictions import LooPredictions, left_out_by_vote
+from sslart._mapping.quality import ModelQuality, quality_of
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -506,6 +507,11 @@ class ModelView:
             kept = [one for one in (member.mapping.kept_samples for member in self.members) if one is not None]
             found_by_all = left_out_by_vote(known, kept, weighted=weighted)
         return replace(found_by_all, costs=self.decision_costs)
+
+    @cached_property
+    def quality(self) -> ModelQuality:
+        """The statement of quality, by the stored labels, each predicted without its group."""
+        return quality_of(self)
 
     @property
     def date_columns(self) -> frozenset[int]:

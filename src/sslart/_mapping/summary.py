@@ -1,4 +1,4 @@
-"""Summary of a fitted classifier: what it has learnt, its leave-one-out accuracy, and warnings."""
+"""Summary of a fitted classifier: samples, classes, its statement of quality, and warnings."""
 
 from __future__ import annotations
 
@@ -12,25 +12,16 @@ from sslart._data.columns import CONSTANT, ColumnNote, by_topic
 from sslart._data.labels import Label
 from sslart._data.ranks import RANK
 from sslart._data.scaling import scaling_of
-from sslart._mapping.evidence.settings import MANY_CLASSES
 from sslart._mapping.loo_predictions import LooPredictions
 from sslart._mapping.model_view import ModelView
+from sslart._mapping.quality import FEW_OF_TWO, ModelQuality
 from sslart._mapping.rare_classes import Remedy, remedy_for
-from sslart._utils.arrays import CountArray, IntArray
-from sslart._utils.intervals import Estimate
-from sslart._utils.text import category_text, count_text, list_text, plural, printable
+from sslart._utils.arrays import CountArray
+from sslart._utils.text import category_text, count_text, list_text, printable
 
 FEW_LABELS = 5  # of a class: fewer are warned of
 SHOWN_CLASSES = 10
 SHOWN_FEATURES = 10
-LEAVE_ONE_OUT, LEAVE_GROUP_OUT = "leave-one-out", "leave-one-group-out"
-HELD_OUT = " held out"
-
-ONE_CLASS = "there are labels of one class only"
-ONE_EACH = "each class has one label, which the others cannot predict"
-FEW_OF_TWO = "too few classes have two labels"
-NO_LABEL = "there is no label"
-NOT_KEPT = "the model keeps no labelled samples; use cross_val_score with a splitter of sslart.model_selection"
 
 
 @dataclass(frozen=True)
@@ -61,34 +52,8 @@ class ClassLabels:
 
 
 @dataclass(frozen=True)
-class JointLabels:
-    """Labels that were left out together, and count one together.
-
-    Attributes
-    ----------
-    kind : {"given", "copies", "near copies"}
-        Groups that the user gave; copies of one sample; samples so close that they are taken for measurements of one.
-    n_labels, n_groups : int
-        So many labels in so many groups of more than one.
-    """
-
-    kind: str
-    n_labels: int
-    n_groups: int
-
-    def __str__(self) -> str:
-        groups = plural(self.n_groups, "group")
-        match self.kind:
-            case "given":
-                return f"{self.n_labels} labels in {groups}; each group counts one"
-            case "copies":
-                return f"{self.n_labels} labels of {plural(self.n_groups, 'sample')} that come more than once"
-        return f"{self.n_labels} labels in {groups} of almost equal samples, as of repeated measurements"
-
-
-@dataclass(frozen=True)
 class ModelSummary:
-    """Summary of a classifier: what it has learnt, and its leave-one-out accuracy.
+    """Summary of a classifier: what it has learnt, and its statement of quality.
 
     `str()` puts it into words.
 
@@ -98,15 +63,8 @@ class ModelSummary:
     n_samples, n_features, n_boxes : int
         Samples learnt, labelled or not; features; boxes, over all members of an ensemble.
     classes : tuple of ClassLabels
-    how : str
-        How the accuracy was measured: by leaving out one label or one group after the other; of more than 1,000 labels
-        some are held out, or with more than 100 classes left out one after the other, and it is said how many.
-    accuracy : Estimate or None
-        Share of the left-out labels that are predicted rightly, with `value`, `low` and `high`, the 95 % interval.
-    why_not : str
-        Where there is no accuracy, the reason.
-    together : JointLabels or None
-        The labels that were left out in groups; None where each was left out by itself.
+    quality : ModelQuality
+        The statement of quality, by left-out labels.
     settings_by_labels : bool
         Whether left-out labels have chosen the settings of evidence mapping; they cannot where classes are many and too
         few of them have two labels.
@@ -128,10 +86,7 @@ class ModelSummary:
     n_features: int
     n_boxes: int
     classes: tuple[ClassLabels, ...]
-    how: str
-    accuracy: Estimate | None
-    why_not: str
-    together: JointLabels | None
+    quality: ModelQuality
     settings_by_labels: bool = True
     by_rank: tuple[str, ...] = ()
     notes: tuple[ColumnNote, ...] = ()
@@ -157,8 +112,6 @@ class ModelSummary:
             names = [category_text(one.label) for one in self.never_predicted]
             remedy = "" if self.remedy is None else f"; {self.remedy}"
             found["never predicted"] = f"{list_text(names, SHOWN_CLASSES)}: no left-out label is predicted so{remedy}"
-        if self.together is not None:
-            found["left out together"] = str(self.together)
         if not self.settings_by_labels:
             found["settings"] = f"the usual ones, not chosen by the labels: {FEW_OF_TWO}"
         return found | self.column_notes()
@@ -166,10 +119,6 @@ class ModelSummary:
     def column_notes(self) -> dict[str, str]:
         """Return notes on the columns by topic; an empty dict if there are none."""
         return by_topic(self.notes)
-
-    def accuracy_text(self) -> str:
-        """Return the accuracy and how it is measured, or why there is none."""
-        return f"not measured: {self.why_not}" if self.accuracy is None else f"{self.accuracy}, {self.how}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain values."""
@@ -186,7 +135,7 @@ class ModelSummary:
             "features": str(self.n_features),
             **({"scaled by rank": by_rank} if self.by_rank else {}),
             "labels": list_text(labels, SHOWN_CLASSES) or "none",
-            "accuracy": self.accuracy_text(),
+            **self.quality.lines(),
             **self.warnings(),
             "boxes": str(self.n_boxes),
         }
@@ -203,15 +152,6 @@ def present_of(view: ModelView) -> float | None:
 def summarise(view: ModelView) -> ModelSummary:
     """Return the summary of a fitted classifier."""
     left_out, members = view.left_out, view.members
-    by_labels = all(member.mapping.settings_by_labels for member in members)
-    accuracy, why_not = None if left_out is None else left_out.accuracy(), ""
-    if left_out is None:
-        why_not = NOT_KEPT if view.class_table.seen else NO_LABEL
-    elif accuracy is None:
-        why_not = ONE_CLASS if len(np.unique(left_out.truth)) < 2 else ONE_EACH
-    elif not by_labels:
-        accuracy, why_not = None, FEW_OF_TWO
-    together = None if left_out is None else together_of(left_out.groups, left_out.kind)
     classes = _classes(view, left_out)
     scaling = scaling_of(members[0].encoder, view.reader.n_features_in_)
     return ModelSummary(
@@ -220,11 +160,8 @@ def summarise(view: ModelView) -> ModelSummary:
         view.reader.n_features_in_,
         sum(member.n_nodes for member in members),
         classes,
-        _how(view, left_out, together),
-        accuracy,
-        why_not,
-        together,
-        by_labels,
+        view.quality,
+        all(member.mapping.settings_by_labels for member in members),
         tuple(view.feature_names[column] for column, kind in enumerate(scaling) if kind == RANK),
         _notes_of(view),
         present_of(view),
@@ -245,16 +182,6 @@ def remedy_of(view: ModelView, left_out: LooPredictions | None, classes: Sequenc
         uses_evidence=mapping.uses_evidence,
         weighs_classes=mapping.weighs_classes,
     )
-
-
-def _how(view: ModelView, left_out: LooPredictions | None, together: JointLabels | None) -> str:
-    """Describe how labels were left out, and how many of them if not all were."""
-    by = LEAVE_GROUP_OUT if together is not None and together.kind == "given" else LEAVE_ONE_OUT
-    kept = None if left_out is None else view.members[0].mapping.kept_samples
-    if left_out is None or kept is None or len(left_out.truth) >= len(kept):
-        return by
-    some = f"{len(left_out.truth):,} of {len(kept):,} labels"
-    return f"{by} of {some}" if len(view.classes) > MANY_CLASSES else f"{some}{HELD_OUT}"
 
 
 def label_counts(view: ModelView) -> CountArray:
@@ -278,13 +205,6 @@ def _classes(view: ModelView, left_out: LooPredictions | None) -> tuple[ClassLab
         predicted = int(n_predicted[index]) if was_left_out else None
         found.append(ClassLabels(label, n, n - n_together, predicted, len(own)))
     return tuple(found)
-
-
-def together_of(groups: IntArray, kind: str) -> JointLabels | None:
-    """Return the groups of more than one label, given the group of each; None where there are none."""
-    sizes = np.unique(groups, return_counts=True)[1]
-    several = sizes[sizes > 1]
-    return JointLabels(kind, int(several.sum()), len(several)) if len(several) else None
 
 
 def _notes_of(view: ModelView) -> tuple[ColumnNote, ...]:

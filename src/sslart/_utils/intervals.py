@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -43,6 +44,17 @@ def share(count: int, total: int) -> Estimate:
     if total == 0:
         return Estimate(None, None, None, count, total)
     return Estimate(count / total, *wilson(count, total), count, total)
+
+
+def mean_share(shares: Sequence[Estimate]) -> Estimate:
+    """Return the mean of independent shares; the interval combines theirs by root sum of squares (Newcombe 1998)."""
+    known = [(one.value, one.low, one.high) for one in shares if one.value is not None]
+    if not known:
+        return Estimate(None, None, None)
+    mean = sum(value for value, _, _ in known) / len(known)
+    below = sqrt(sum((value - (low or 0.0)) ** 2 for value, low, _ in known)) / len(known)
+    above = sqrt(sum(((high or 0.0) - value) ** 2 for value, _, high in known)) / len(known)
+    return Estimate(mean, max(mean - below, 0.0), min(mean + above, 1.0))
 
 
 def difference(first: Estimate, second: Estimate) -> Estimate | None:

@@ -10,7 +10,6 @@ import numpy as np
 
 from sslart._mapping.loo_predictions import VARIANCE_FACTOR, LooPredictions
 from sslart._mapping.model_view import ModelView, view_of
-from sslart._mapping.summary import summarise
 from sslart._utils.arrays import FloatArray
 from sslart._utils.intervals import Estimate
 from sslart._utils.validation import check_number, check_whole
@@ -242,11 +241,11 @@ def learning_curve(model: Any) -> LearningCurve:
     True
     """
     view, nothing = view_of(model), np.zeros(0)
-    left_out, summary = view.left_out, summarise(view)
-    if left_out is None or summary.accuracy is None or summary.accuracy.value is None:
+    left_out, stated = view.left_out, view.quality
+    if left_out is None or stated.accuracy is None or stated.accuracy.value is None:
         n = 0 if left_out is None else left_out.n_labels
-        return LearningCurve(nothing, nothing, n, None, summary.why_not)
-    n_measured, now = len(np.unique(left_out.groups)), summary.accuracy.value
+        return LearningCurve(nothing, nothing, n, None, stated.why_not)
+    n_measured, now = len(np.unique(left_out.groups)), stated.accuracy.value
     kept = view.members[0].kept_labels
     assert kept is not None
     n = round(n_measured * len(kept[1]) / len(left_out.rows))  # of many labels some are left out to measure

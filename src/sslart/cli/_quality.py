@@ -1,4 +1,4 @@
-"""Accuracy of a model on its training labels, and what more labels would bring."""
+"""Quality of a model that keeps no labels, by cross-validation, and the benefit of more labels."""
 
 from __future__ import annotations
 
@@ -10,22 +10,30 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from sslart._data.labels import UNLABELLED
 from sslart._mapping.evidence.design import LabelGroups, found_groups
 from sslart._mapping.loo_predictions import LooPredictions
 from sslart._mapping.model_view import ModelView, view_of
-from sslart._mapping.summary import ONE_CLASS, ONE_EACH, ModelSummary, remedy_of, summarise, together_of
+from sslart._mapping.quality import (
+    HELD_OUT,
+    ONE_CLASS,
+    ONE_EACH,
+    Measured,
+    ModelQuality,
+    measure,
+    together_of,
+)
+from sslart._mapping.summary import ModelSummary, remedy_of, summarise
 from sslart._utils.arrays import IntArray
-from sslart._utils.intervals import share
 from sslart.active import learning_curve
 from sslart.model_selection import StratifiedGroupLabelledKFold, StratifiedLabelledKFold
 
 N_FOLDS = 5
-HELD_OUT = "held out"
 TIMES = (2, 4)  # as many labels
 
 
 def measured(model: Any, samples: Any, labels: list[Any], groups: list[Any] | None, seed: int) -> ModelSummary:
-    """Return the summary of a model that was fitted to these samples, with its accuracy.
+    """Return the summary of a model that was fitted to these samples, with its statement of quality.
 
     Where the model does not keep its labelled samples, further models are fitted, each without a fifth of them. Labels
     of one group are held out together, and so are copies of a sample.
@@ -39,38 +47,47 @@ def measured(model: Any, samples: Any, labels: list[Any], groups: list[Any] | No
     codes = np.searchsorted(view.classes, truth[known].astype(str))
     together = _together(view, samples.iloc[known], codes, None if groups is None else [groups[row] for row in known])
     n_groups = [len(np.unique(together.of_label[codes == code])) for code in range(len(view.classes))]
+    stated = ModelQuality(
+        HELD_OUT.strip(),
+        round(float(together.weights.sum())),
+        together=together_of(together.of_label, together.kind),
+    )
     summary = replace(
         summary,
-        how=HELD_OUT,
-        together=together_of(together.of_label, together.kind),
         classes=tuple(replace(one, n_groups=n) for one, n in zip(summary.classes, n_groups, strict=True)),
     )
     if len(n_groups) < 2 or max(n_groups) < 2:
-        return replace(summary, why_not=ONE_CLASS if len(n_groups) < 2 else ONE_EACH)
+        return _without_figures(summary, stated, ONE_CLASS if len(n_groups) < 2 else ONE_EACH)
     folds = _folds(truth, known, together, min(N_FOLDS, max(n_groups)), seed)
     if not folds:
-        return replace(summary, why_not="a few groups hold most of the labels")
+        return _without_figures(summary, stated, "a few groups hold most of the labels")
     predicted, proba = np.full(len(truth), None), np.zeros((len(truth), len(view.classes)))
     for rest, held_out in folds:
         try:
             other = clone(model).fit(samples.iloc[rest], truth[rest].tolist())
         except ValueError:  # an ensemble that holds out a share of the labels, of which fewer are left
-            return replace(summary, why_not="a class has too few labels to hold out a share of them twice")
+            return _without_figures(summary, stated, "a class has too few labels to hold out a share of them twice")
         predicted[held_out] = other.predict(samples.iloc[held_out])
         places = np.searchsorted(view.classes, other.classes_)
         proba[np.ix_(held_out, places)] = other.predict_proba(samples.iloc[held_out])
-    right = (predicted[known] == truth[known]) @ together.weights
     classes = tuple(replace(one, n_predicted=int((predicted == one.label).sum())) for one in summary.classes)
     left_out = LooPredictions(
         proba[known], codes, together.weights, known, together.of_label, together.kind, view.decision_costs
     )
+    labels = view.classes.tolist()
+    place = {label: index for index, label in enumerate(labels)}
+    indices = np.array([place.get(label, UNLABELLED) for label in predicted[known]], dtype=np.int64)
+    figures = measure(Measured(codes, indices, proba[known], together.weights, together.of_label), labels, stated.how)
     return replace(
         summary,
-        accuracy=share(round(float(right)), round(float(together.weights.sum()))),
-        why_not="",
+        quality=replace(figures, together=stated.together),
         classes=classes,
         remedy=remedy_of(view, left_out, classes),
     )
+
+
+def _without_figures(summary: ModelSummary, stated: ModelQuality, why_not: str) -> ModelSummary:
+    return replace(summary, quality=replace(stated, why_not=why_not))
 
 
 def _together(view: ModelView, samples: Any, codes: IntArray, groups: list[Any] | None) -> LabelGroups:

@@ -14,11 +14,11 @@ import typer
 from sslart import SSLART, WESSLART, AutoSSLART
 from sslart._mapping.conformal import measured_guarantees
 from sslart._mapping.model_view import view_of
+from sslart._mapping.quality import NOT_SHOWN
 from sslart._mapping.summary import SHOWN_FEATURES, ModelSummary, summarise
 from sslart._tables.columns import ColumnSummary
 from sslart._tables.training_table import ColumnRoles, TrainingTable, read_training_table
 from sslart._utils.files import STANDARD
-from sslart._utils.intervals import Estimate
 from sslart._utils.text import list_text
 from sslart._utils.validation import AUTO
 from sslart.cli import _options as option
@@ -359,13 +359,10 @@ def _summary(fitted: Fitted, out: str) -> dict[str, Any]:
         },
         "scaled_by_rank": list(quality.by_rank),
         "evidence": _evidence(model),
-        "quality": quality.how,
-        "accuracy": None if quality.accuracy is None else vars(quality.accuracy),
-        "not_measured": quality.why_not or None,
+        "quality": quality.quality.to_dict(),
         "few_labels": {str(one.label): one.n_groups for one in quality.few_labels},
         "never_predicted": [str(one.label) for one in quality.never_predicted],
         "remedy": quality.remedy and asdict(quality.remedy),
-        "left_out_together": None if quality.together is None else vars(quality.together),
         "beware": quality.warnings(),
         "guarantees": promised and [{**asdict(one), "sentence": one.sentence("rows")} for one in promised.levels],
         "important_features": important
@@ -389,7 +386,6 @@ def _evidence(model: Any) -> dict[str, float] | None:
 def _print(summary: dict[str, Any], columns: list[ColumnSummary]) -> None:
     rows = [(one.name, one.kind, "" if one.missing is None else str(one.missing), one.detail) for one in columns]
     print_table(("column", "taken for", "missing", "values"), rows)
-    accuracy = summary["accuracy"]
     in_use, settings, expected = summary["vigilance_in_use"], summary["settings"], summary["more_labels"]
     lines = [
         ("boxes", f"{summary['boxes']}; {A_BOX}"),
@@ -407,12 +403,11 @@ def _print(summary: dict[str, Any], columns: list[ColumnSummary]) -> None:
         weights = [f"{name} {100 * weight:.0f} %" for name, weight in summary["evidence"].items()]
         lines.append(("evidence from", ", ".join(weights)))
     title = "most important features"
-    for one in summary["important_features"] or ():
+    for one in (summary["important_features"] or ()) if summary["quality"]["skill"] != NOT_SHOWN else ():
         lines.append((title, f"{one['feature']} ({one['share']}): {one['raises']}"))
         title = ""
-    value = f"not measured: {summary['not_measured']}" if accuracy is None else str(Estimate(**accuracy))
     lines += [
-        (f"accuracy ({summary['quality']})", value),
+        *summary["quality"]["text"].items(),
         *zip(chain(["more labels"], repeat("")), expected["sentences"] if expected else (), strict=False),
         *summary["beware"].items(),
         *(("guarantee", one["sentence"]) for one in summary["guarantees"] or () if one["max_error"] == SHOWN_ERROR),

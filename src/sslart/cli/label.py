@@ -16,7 +16,6 @@ import numpy as np
 import typer
 
 from sslart._mapping.model_view import view_of
-from sslart._mapping.summary import summarise
 from sslart._tables import arrow, cells, files, pandas
 from sslart._tables.columns import check_columns, learnt_columns, samples_for
 from sslart._tables.files import BYTES_PER_PIECE, read_pieces
@@ -200,20 +199,19 @@ class _Session:
 
     def _show_state(self) -> None:
         view = view_of(self.model)
-        summary, n_boxes, n_labelled = summarise(view), int(self.model.n_nodes_), int(self.model.n_labelled_nodes_)
-        why_not = summary.why_not if view.uses_evidence and view.class_table.seen else ""
+        stated, n_boxes, n_labelled = view.quality, int(self.model.n_nodes_), int(self.model.n_labelled_nodes_)
+        why_not = stated.why_not if view.uses_evidence and view.class_table.seen else ""
         state: dict[str, Any] = {
             "labels": round(float(view.members[0].counts.sum())),
             "boxes": n_boxes,
             "boxes_with_label": n_labelled,
             "rows_in_them": round(self._pool.share_labelled(), 4),
-            "leave_one_out": None if summary.accuracy is None else vars(summary.accuracy),
-            "not_measured": why_not,
+            "quality": stated.to_dict(),
         }
         self.states.append(state)
         accuracy = f"; accuracy is not measured: {why_not}" if why_not else ""
-        if summary.accuracy is not None:
-            accuracy = f"; leave-one-out accuracy {summary.accuracy}"
+        if stated.accuracy is not None:
+            accuracy = f"; accuracy {stated.accuracy_text()}"
         show(
             f"{plural(state['labels'], 'label')}; {n_labelled} of {n_boxes} boxes have a label, and these hold "
             f"{100 * state['rows_in_them']:.0f} % of the rows{accuracy}"

@@ -8,7 +8,8 @@ import typer
 
 import sslart
 from sslart._mapping.model_view import view_of
-from sslart._mapping.summary import ModelSummary, summarise
+from sslart._mapping.quality import ModelQuality
+from sslart._mapping.summary import summarise
 from sslart._tables import cells
 from sslart._tables.columns import (
     check_columns,
@@ -121,11 +122,11 @@ class _State(NamedTuple):
 
     classes: list[Any]
     n_boxes: int
-    quality: ModelSummary
+    quality: ModelQuality
 
     @classmethod
     def of(cls, model: Any) -> _State:
-        return cls(model.classes_.tolist(), int(model.n_nodes_), summarise(view_of(model)))
+        return cls(model.classes_.tolist(), int(model.n_nodes_), view_of(model).quality)
 
 
 def _show(counts: dict[str, Any], before: _State, after: _State, *, as_json: bool) -> None:
@@ -144,7 +145,8 @@ def _show(counts: dict[str, Any], before: _State, after: _State, *, as_json: boo
     }
     if as_json:
         ends = change and {"value": change.value, "low": change.low, "high": change.high}
-        print_json({**summary, "accuracy_before": old and vars(old), "accuracy": new and vars(new), "change": ends})
+        qualities = {"quality_before": before.quality.to_dict(), "quality": after.quality.to_dict()}
+        print_json({**summary, **qualities, "change": ends})
         return
     summary |= {
         "new_classes": ", ".join(map(str, summary["new_classes"])) or "none",
@@ -290,9 +292,9 @@ def merge(
         "boxes": int(merged.n_nodes_),
     }
     if as_json:
-        print_json({**found, "accuracy": None if summary.accuracy is None else vars(summary.accuracy)})
+        print_json({**found, "quality": summary.quality.to_dict()})
         return
-    found |= {"classes": ", ".join(map(str, found["classes"])), "accuracy": summary.accuracy_text()}
+    found |= {"classes": ", ".join(map(str, found["classes"])), "accuracy": summary.quality.accuracy_text()}
     print_table(("merged", ""), [(MERGED_TEXTS.get(name, name), str(value)) for name, value in found.items()])
 
 

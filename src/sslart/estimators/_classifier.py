@@ -28,6 +28,7 @@ from sslart._mapping.conformal import no_promise
 from sslart._mapping.decision_rules import cost_matrix, error_levels
 from sslart._mapping.mergeable_state import Shared
 from sslart._mapping.model_view import MemberView, ModelView, view_of
+from sslart._mapping.quality import ModelQuality
 from sslart._mapping.summary import ModelSummary, summarise
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 from sslart._utils.sklearn_bases import ClassifierMixin
@@ -337,13 +338,19 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         )
         return found
 
+    @property
+    @available
+    def quality_(self) -> ModelQuality:
+        """The statement of quality: accuracy with its interval on left-out labels, baseline, skill, by class."""
+        return view_of(self).quality
+
     def summary(self) -> ModelSummary:
-        """Return a summary of the model: what it has learnt, its leave-one-out accuracy, and warnings.
+        """Return a summary of the model: what it has learnt, its statement of quality, and warnings.
 
         Returns
         -------
         ModelSummary
-            Samples, features, labels of each class; accuracy with its 95 % interval, or why there is none; classes with
+            Samples, features, labels of each class; the statement of quality, or why there is none; classes with
             fewer than five labels, classes that are never predicted, and labels that are left out together. Data first:
             `str()` puts it into words.
 

@@ -134,6 +134,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
             self._check_weights(labels)
             order = self._order(labels, self.random_state)
             model, _ = self._fit_table(known_columns(reader), table, labels, order)
+            model = grouped_by_dependence(model, labels)
             self._publish(replace(model, checked=checked))
         return self
 
@@ -198,12 +199,6 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         """With evidence mapping, how much each family of basis functions counts; they sum to one."""
         return evidence_of(self._name, self._fitted().mapping).family_weights
 
-    @property
-    @available
-    def loo_accuracy_(self) -> float:
-        """With evidence mapping, the share of the labelled samples that the others alone predict rightly."""
-        return evidence_of(self._name, self._fitted().mapping).settled.loo_accuracy
-
     def _state_of(self, model: FittedModel, *, samples: bool, promises: bool) -> dict[str, Any]:
         state = super()._state_of(model, samples=samples, promises=promises)
         own = model.mapping.to_state(samples=samples, promises=promises or self.max_error is not None)
@@ -215,6 +210,16 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         if EVIDENCE not in state:
             return CountsMapping(params.one_to_one)
         return evidence.EvidenceMapping.from_state(state[EVIDENCE], network, class_table)
+
+
+def grouped_by_dependence(model: FittedModel, labels: Labels) -> FittedModel:
+    """Return a fitted model with the labels of dependent rows left out together, where a test shows dependence."""
+    first = model.members[0].mapping
+    units = first.dependent_units(labels.units) if labels.units else None
+    if units is None:
+        return model
+    members = tuple(replace(one, mapping=one.mapping.grouped_by(units)) for one in model.members)
+    return replace(model, members=members)
 
 
 def evidence_of(owner: str, mapping: Mapping) -> evidence.EvidenceMapping:

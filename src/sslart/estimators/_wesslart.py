@@ -42,7 +42,7 @@ from sslart.estimators._fitted import (
 )
 from sslart.estimators._learning import calibration_after, drift_after, settled
 from sslart.estimators._parameters import LABELLED, documented, parameters_of
-from sslart.estimators._sslart import SSLART, evidence_of
+from sslart.estimators._sslart import SSLART, evidence_of, grouped_by_dependence
 
 OF_THE_VOTE = {"abstain_below", "max_error", "decision_costs", "random_state", "n_jobs"}  # not of the members
 MEMBER_PARAMETERS = tuple(name for name in parameters_of(SSLART) if name not in OF_THE_VOTE)
@@ -157,7 +157,8 @@ class WESSLART(GuaranteedClassifier):
             if not self._uses_evidence():
                 record = self._record(members, validation, validation_labels, class_table)
             calibration = calibration_after(None, measured)
-            self._publish(FittedModel(columns, members, class_table, calibration, record, checked=checked))
+            model = FittedModel(columns, members, class_table, calibration, record, checked=checked)
+            self._publish(grouped_by_dependence(model, training_labels))
         return self
 
     def _fit_members(

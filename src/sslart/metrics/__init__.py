@@ -1,6 +1,7 @@
 """Scores and guarantees of models that may abstain, and comparisons over data sets."""
 
 from sslart._mapping.conformal import Guarantee, Guarantees
+from sslart._mapping.quality import ClassQuality, JointLabels, ModelQuality
 from sslart._mapping.summary import ModelSummary
 from sslart.metrics._abstention import (
     CoverageCorrectness,
@@ -16,10 +17,13 @@ from sslart.metrics._comparison import Interval, WinTieLoss, bootstrap_interval,
 from sslart.metrics._quality import guarantees
 
 __all__ = [
+    "ClassQuality",
     "CoverageCorrectness",
     "Guarantee",
     "Guarantees",
     "Interval",
+    "JointLabels",
+    "ModelQuality",
     "ModelSummary",
     "WinTieLoss",
     "bootstrap_interval",

@@ -28,7 +28,6 @@ from sslart.reporting._summary import (
     curve_of,
     guarantee_table,
     importance_lines,
-    left_out_summary,
     max_error_text,
     model_rules,
     more_labels,
@@ -59,8 +58,9 @@ def report(
     It shows the data and labels, the quality of the predictions with 95 % intervals, whether their confidence can be
     relied on, what more labels would bring, the limits of the model, the importance of the features, few rules that
     agree with the model, the rules of its boxes (to sort and filter), pictures, and an explanation of the prediction
-    for each sample that a reader picks. Where no class is known, quality is that of the labels learnt, each left out in
-    turn, if the model keeps them: with evidence mapping.
+    for each sample that a reader picks. Quality is measured on samples of known class that the model has not learnt.
+    Where there are none, it is that of the labels learnt, each left out in turn, if the model keeps them: with evidence
+    mapping.
 
     Parameters
     ----------
@@ -69,13 +69,15 @@ def report(
     X : array-like of shape (n_samples, n_features)
         The samples that the report is about. Their values get into the file.
     y : array-like of shape (n_samples,), or None
-        Their true classes; -1, None or NaN where not known. Quality is measured on those that have one.
+        Their true classes; -1, None or NaN where not known.
     path : str or path
         The file to write; its name ends in .html. An older one is replaced only when the new one is complete.
     title : str, default=None
         Headline. None: one with the name of the model.
     held_out : bool, default=None
-        Whether the model has not learnt these samples. The report states it; None: it states that this is not known.
+        False: the model has learnt these samples, and no quality is measured on them. True: it has not; the report
+        states it. Samples with a label that the model keeps are recognised in any case, and quality is not measured on
+        them.
     rules : RuleSet, default=None
         What to show of ``model.rules(kind="boxes")``, such as ``model.rules(kind="boxes", levels=3)``. None: all.
     sample_names : sequence of shape (n_samples,), default=None
@@ -111,7 +113,7 @@ def report(
         optional(module, "report")
     n_rules = check_whole("report", "max_rules", max_rules) or 1
     n_samples = check_whole("report", "max_samples", max_samples) or 1
-    observed = observe(model, X, y)
+    observed = observe(model, X, y, held_out=held_out)
     shown = rules_of(model, kind="boxes") if rules is None else _check_rules(rules, observed)
     names = None if sample_names is None else [str(name) for name in sample_names]
     if names is not None and len(names) != len(observed):
@@ -125,7 +127,6 @@ def report(
     summary = summarise(observed)
     measured = {
         "confidence": confidence_of(observed, left_out),
-        "left_out": left_out_summary(observed, left_out),
         "guarantees": guarantee_table(observed),
         "more_labels": more_labels(curve),
         "few_rules": model_rules(observed, X),
@@ -147,6 +148,7 @@ def report(
             colours={label: style(index).colour for index, label in enumerate(observed.classes)},
             summary=summary,
             own_labels=own_labels,
+            left_out=own_labels.quality,
             important=important,
             n_less_important=n_less_important,
             max_explained=MAX_EXPLAINED,
@@ -208,6 +210,7 @@ def _described(observed: Observed) -> dict[str, Any]:
         "n_members": n_members,
         "n_learnt": view.members[0].n_samples,
         "present": present_of(view),
+        "keeps_labels": view.left_out is not None,
         "n_labels": label_counts(view).sum().item(),
         "n_unlabelled": (view.members[0].support.sum() - view.members[0].counts.sum()).item(),
         "parameters": {name: value for name, value in observed.model.get_params().items() if value is not None},

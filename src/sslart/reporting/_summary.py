@@ -19,12 +19,12 @@ from sslart._mapping.conformal import measured_guarantees
 from sslart._mapping.decision_rules import ErrorLevels
 from sslart._mapping.loo_predictions import LooPredictions
 from sslart._mapping.model_view import ModelView, view_of
+from sslart._mapping.quality import ON_NEW, Measured, ModelQuality, learnt_samples, measure
 from sslart._mapping.summary import label_counts
 from sslart._utils.arrays import BoolArray, FloatArray
 from sslart._utils.intervals import share
 from sslart.active import LearningCurve, learning_curve
 from sslart.explain import FeatureImportances, importances_of
-from sslart.metrics._quality import quality_of
 from sslart.rules import rules_of
 from sslart.rules._model_rules import condition_text
 
@@ -51,6 +51,7 @@ class Observed:
     predicted: list[Label | None]  # None where the model abstains
     novel: BoolArray
     proba: FloatArray  # of each class of the model, whether it abstains or not
+    held_out: bool | None = None  # whether the model has not learnt the samples; None: not stated
 
     def __len__(self) -> int:
         return len(self.table)
@@ -63,13 +64,43 @@ class Observed:
             table = table[np.linspace(0, len(table) - 1, MAX_EXPLAINED).astype(np.int64)]
         return importances_of(self.model, table)
 
+    @cached_property
+    def is_known(self) -> BoolArray:
+        """Mask of samples of known class."""
+        return np.array([label is not None for label in self.truth], dtype=bool)
+
+    @cached_property
+    def is_learnt(self) -> BoolArray:
+        """Mask of samples of known class that the model has learnt with a label: they cannot test it."""
+        if self.held_out is False:
+            return self.is_known
+        learnt = np.zeros(len(self), dtype=bool)
+        learnt[self.is_known] = learnt_samples(self.view, self.table[np.flatnonzero(self.is_known)])
+        return learnt
+
+    @cached_property
+    def quality(self) -> ModelQuality | None:
+        """The quality on samples of known class that the model has not learnt; None if there are none."""
+        rows = np.flatnonzero(self.is_known & ~self.is_learnt)
+        if not len(rows):
+            return None
+        place: dict[Label | None, int] = {label: index for index, label in enumerate(self.classes)}
+        truth = np.array([place[self.truth[row]] for row in rows], dtype=np.int64)
+        found = [self.predicted[row] for row in rows]
+        predicted = np.array([UNLABELLED if one is None else place[one] for one in found], dtype=np.int64)
+        proba = np.zeros((len(rows), len(self.classes)))
+        proba[:, : self.proba.shape[1]] = self.proba[rows]
+        return measure(
+            Measured(truth, predicted, proba, np.ones(len(rows)), np.arange(len(rows))), self.classes, ON_NEW
+        )
+
     @property
     def has_search_depth(self) -> bool:
         """True if the model has a parameter `search_depth`."""
         return "search_depth" in self.model.get_params()
 
 
-def observe(model: Any, X: Any, y: Any) -> Observed:
+def observe(model: Any, X: Any, y: Any, *, held_out: bool | None = None) -> Observed:
     """Predict samples with a fitted model."""
     view = view_of(model, "a fitted SSLART, FuzzyARTMAP or WESSLART")
     table = view.read(X)
@@ -86,21 +117,19 @@ def observe(model: Any, X: Any, y: Any) -> Observed:
     truth = labels.plain()
     others = sorted({label for label in truth if label is not None} - set(classes))
     predicted = view.labels_or_none(found.indices)
-    return Observed(model, view, table, classes + others, truth, predicted, found.is_novel, found.proba)
+    return Observed(model, view, table, classes + others, truth, predicted, found.is_novel, found.proba, held_out)
 
 
 def summarise(observed: Observed) -> Numbers:
     """Return the numbers of samples and labels, of features and classes, the quality of predictions, and limits."""
-    pairs = [(truth, own) for truth, own in zip(observed.truth, observed.predicted, strict=True) if truth is not None]
     beyond, classes = _beyond(observed), _classes(observed)
     return {
         "n_samples": len(observed),
-        "n_labelled": len(pairs),
+        "n_labelled": int(observed.is_known.sum()),
+        "n_learnt": int(observed.is_learnt.sum()),
         "features": _features(observed, beyond),
         "classes": classes,
-        "quality": quality_of([truth for truth, _ in pairs], [own for _, own in pairs], observed.classes)
-        if pairs
-        else None,
+        "quality": observed.quality,
         "limits": _limits(observed, classes, beyond),
     }
 
@@ -199,27 +228,10 @@ def _coverage(observed: Observed) -> list[tuple[int, int]]:
     return coverage
 
 
-def left_out_summary(observed: Observed, left_out: LooPredictions | None) -> Numbers | None:
-    """Return the quality on the labels learnt, each predicted by the others alone.
-
-    The labels are those of one member; in `quality`, each counts once for each member.
-    """
-    accuracy = None if left_out is None else left_out.accuracy()
-    if left_out is None or accuracy is None:
-        return None
-    labels = observed.view.classes.tolist()
-    predicted = [labels[index] for index in left_out.predicted]
-    return {
-        "n_labels": left_out.n_labels,
-        "accuracy": accuracy,
-        "quality": quality_of([labels[index] for index in left_out.truth], predicted, labels),
-    }
-
-
 def confidence_of(observed: Observed, left_out: LooPredictions | None) -> Numbers:
     """Return calibration and abstention by the samples of known class, or else by left-out labels."""
     highest: FloatArray = observed.proba.max(axis=1)
-    known = np.flatnonzero([label is not None for label in observed.truth])
+    known = np.flatnonzero(observed.is_known & ~observed.is_learnt)
     decided = observed.view.class_by(observed.proba)
     measured, confidence, of_left_out = highest[known], observed.proba[known, decided[known]], False
     names, truth = observed.view.classes[decided].tolist(), observed.truth
@@ -264,7 +276,7 @@ def guarantee_table(observed: Observed) -> Numbers | None:
     indices = view.class_by(proba)
     confidence, labels = proba[np.arange(len(proba)), indices], view.classes.tolist()
     may_answer = view.promises.may_answer(proba)
-    known = np.array([label is not None for label in observed.truth], dtype=bool)
+    known = observed.is_known & ~observed.is_learnt
     right = np.array([labels[index] == truth for index, truth in zip(indices, observed.truth, strict=True)], dtype=bool)
     lines = []
     for one in found.levels:

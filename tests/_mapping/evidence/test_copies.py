@@ -85,7 +85,7 @@ def test_copies_of_every_labelled_row_change_hardly_anything() -> None:
             once = AutoSSLART(random_state=0).fit(X, y)
             more = AutoSSLART(random_state=0).fit(np.vstack([X, X[again]]), np.append(y, y[again]))
             changes.append(more.score(X_test, y_test) - once.score(X_test, y_test))
-            claims.append(more.loo_accuracy_ - once.loo_accuracy_)
+            claims.append(more.quality_.accuracy.value - once.quality_.accuracy.value)
             assert view_of(more).left_out.n_labels == (y >= 0).sum()  # type: ignore[union-attr]
     assert abs(np.mean(changes)) < 0.01
     assert np.abs(claims).max() < 0.05
@@ -96,6 +96,6 @@ def test_learning_a_file_twice_does_not_raise_the_claim() -> None:
     X, y, _, _ = split(load_breast_cancer, 0)
     y = np.where(y < 0, y, np.random.RandomState(0).randint(2, size=len(y)))  # nothing to learn
     model = AutoSSLART(random_state=0).fit(X, y)
-    claimed = model.loo_accuracy_
+    claimed = model.quality_.accuracy.value
     model.partial_fit(X, y)
-    assert model.loo_accuracy_ < max(claimed, 0.5) + 0.2
+    assert model.quality_.accuracy.value < max(claimed, 0.5) + 0.2

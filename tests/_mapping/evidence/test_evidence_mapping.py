@@ -141,7 +141,7 @@ def test_the_weights_of_the_families_are_known(few_labels: Any) -> None:
     model = AutoSSLART(random_state=0).fit(*few_labels)
     assert set(model.family_weights_) <= set(FAMILY_NAMES)
     assert sum(model.family_weights_.values()) == pytest.approx(1.0)
-    assert 0.9 < model.loo_accuracy_ <= 1.0
+    assert 0.9 < model.quality_.accuracy.value <= 1.0
     assert plain().fit(*few_labels).family_weights_ == {"box": 1.0}
 
 
@@ -427,7 +427,7 @@ def test_loaded_model_predicts_and_learns_on_as_if_never_saved(model: Any, few_l
     loaded = sslart.load(tmp_path / "model")
     assert type(loaded) is type(model)
     assert everything(loaded, X) == everything(model, X)
-    assert loaded.loo_accuracy_ == model.loo_accuracy_
+    assert loaded.quality_.accuracy.value == model.quality_.accuracy.value
     assert loaded.family_weights_ == model.family_weights_
     for rows in (slice(60, 63), slice(63, None)):  # without and with a new choice of settings
         for one in (model, loaded):

@@ -99,7 +99,7 @@ def test_noise_looks_like_noise(n_features: int) -> None:
     accuracy = view_of(model).left_out.accuracy()  # type: ignore[union-attr]
     assert accuracy is not None
     assert accuracy.low < 1 / 3 < accuracy.high  # type: ignore[operator]
-    assert model.loo_accuracy_ < 0.55
+    assert model.quality_.accuracy.value < 0.55
     assert model.predict_proba(X[30:]).max(axis=1).mean() < 0.5
 
 

@@ -57,7 +57,7 @@ def test_memory_does_not_grow_with_labels_times_classes_times_candidates() -> No
     tracemalloc.stop()
     assert right >= 0.95
     assert peak < 100 * MEGABYTE
-    assert model.loo_accuracy_ >= 0.9
+    assert model.quality_.accuracy.value >= 0.9
 
 
 @pytest.mark.stress
@@ -127,7 +127,7 @@ def test_with_one_label_each_the_usual_settings_are_taken_and_a_warning_has_the_
         model = AutoSSLART(random_state=0).fit(X, y)
     assert (model.predict(new) == expected).mean() >= 0.95
     assert "the usual ones, not chosen by the labels" in str(model.summary())
-    assert model.summary().accuracy is None
+    assert model.quality_.accuracy is None
 
 
 def test_a_model_of_many_classes_is_the_same_after_saving(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_model_of_many_classes_is_the_same_after_saving(tmp_path: Path) -> Non
     sslart.save(model, tmp_path / "model")
     again: Any = sslart.load(tmp_path / "model")
     np.testing.assert_array_equal(again.predict_proba(new), model.predict_proba(new))
-    assert again.loo_accuracy_ == model.loo_accuracy_
+    assert again.quality_.accuracy.value == model.quality_.accuracy.value
     assert str(again.summary()) == str(model.summary())
 
 
@@ -172,7 +172,7 @@ def test_a_stream_of_many_classes_may_be_cut_anywhere(length: int) -> None:
     for start in range(0, len(X), length):
         model.partial_fit(X[start : start + length], y[start : start + length])
     np.testing.assert_array_equal(model.predict_proba(new), whole.predict_proba(new))
-    assert model.loo_accuracy_ == whole.loo_accuracy_
+    assert model.quality_.accuracy.value == whole.quality_.accuracy.value
     assert (model.predict(new) == expected).mean() >= 0.95
 
 

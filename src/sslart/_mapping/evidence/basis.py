@@ -229,6 +229,12 @@ class DualRidge:
         for some in _at_once(ridges, self._gram.size):
             yield from self._solved(self._decomposed(some), len(some))
 
+    def whole(self, ridge: float) -> tuple[FloatArray, FloatArray]:
+        """Return (G + λW⁻¹)⁻¹ and the coefficients for one λ, from which any labels can be left out."""
+        systems = self._decomposed([ridge])
+        inverse = systems.inverse[0] if self._root is None else systems.inverse[0] * self._root * self._root.T
+        return inverse, self._solved(systems, 1)[0]
+
     def fits(
         self,
         ridges: Sequence[float],

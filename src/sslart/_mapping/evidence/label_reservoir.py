@@ -173,6 +173,12 @@ class LabelReservoir:
         """Return the reservoir with the block of each label kept, in which it had part in a choice of settings."""
         return LabelReservoir((replace(self.whole(), blocks=blocks),), self.n_seen)
 
+    def grouped(self, keys: IntArray) -> LabelReservoir:
+        """Return the reservoir with a group for each label; `keys`: of all labels that there have been."""
+        whole = self.whole()
+        groups = 1 + np.unique(keys, return_inverse=True)[1]
+        return LabelReservoir((replace(whole, groups=groups[whole.numbers]),), self.n_seen)
+
     def to_state(self) -> dict[str, Any]:
         """Return the reservoir as plain values."""
         whole = self.whole()

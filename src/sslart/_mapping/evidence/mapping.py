@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -12,9 +12,11 @@ import numpy as np
 from sslart._art.backend import row_keys
 from sslart._art.network import Network
 from sslart._data.labels import UNLABELLED, ClassTable, Labels
+from sslart._data.roles import Dependence, Units
 from sslart._data.samples import Table
 from sslart._mapping.base import Effort, FitSize, Mapping, Segment
 from sslart._mapping.evidence.boxes import most_boxes
+from sslart._mapping.evidence.dependence import dependent_units
 from sslart._mapping.evidence.design import BoxSet, LabelledSet, places_in_class
 from sslart._mapping.evidence.families import FAMILIES, family_of, mixture_of
 from sslart._mapping.evidence.label_reservoir import AbsentLabels, LabelReservoir, labels_of
@@ -40,7 +42,7 @@ from sslart._mapping.evidence.streams import (
     Updates,
     choosing_rows,
 )
-from sslart._mapping.loo_predictions import LooPredictions
+from sslart._mapping.loo_predictions import FOUND, GIVEN, LooPredictions
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.cache import CachesValues, changed
 from sslart._utils.text import list_text
@@ -85,6 +87,7 @@ class EvidenceMapping(CachesValues, Mapping):
     settings_by_labels: bool = True
     recent: StreamState = field(default_factory=StreamState)  # what has come since
     known: Known = field(default_factory=lambda: NOTHING_KNOWN)
+    dependence: Dependence | None = None  # between rows, by which `fit` has grouped the labels
 
     @property
     def max_labels(self) -> int:
@@ -293,6 +296,22 @@ class EvidenceMapping(CachesValues, Mapping):
         nodes = self._landmarks()
         return self._of_all(learn(self._labelled_set(nodes), self.mixtures, nodes))
 
+    def dependent_units(self, candidates: Sequence[Units]) -> Units | None:
+        """Return the units within which labelled rows depend on each other most; None where that is not shown."""
+        numbers = self.reservoir.whole().numbers
+        labelled = self._labelled_set(self._landmarks())
+        own = [one.of(numbers) for one in candidates]
+        place = dependent_units(labelled, self.solution.mixtures, self.settings.fixed, own)
+        return None if place is None else candidates[place]
+
+    def grouped_by(self, units: Units) -> EvidenceMapping:
+        """Return the mapping with labels of one unit left out together, after choosing settings so."""
+        reservoir = self.reservoir.grouped(units.keys)
+        keys = units.keys[self.reservoir.whole().numbers]
+        dependence = Dependence(units.column, units.order, len(np.unique(keys)), self.loo_accuracy)
+        ungrouped = self._changed(reservoir=reservoir, dependence=dependence, chosen=None)
+        return ungrouped._with_choice(True, self.settings.fixed)
+
     def _of_all(self, solution: Solution) -> Solution:
         """Return the solution with the places of its labels among all that are kept."""
         used = self.recent.used(self.reservoir)
@@ -437,7 +456,7 @@ class EvidenceMapping(CachesValues, Mapping):
             solution.groups.weights,
             solution.rows,
             solution.groups.numbers,
-            solution.groups.kind,
+            FOUND if self.dependence is not None and solution.groups.kind == GIVEN else solution.groups.kind,
         )
 
     @cached_property
@@ -528,6 +547,7 @@ class EvidenceMapping(CachesValues, Mapping):
             "reservoir": self.reservoir.to_state() if len(self.reservoir) else None,
             "mixtures": [one.to_state() for one in self.mixtures],
             "settings_by_labels": self.settings_by_labels,
+            "dependence": None if self.dependence is None else asdict(self.dependence),
             "recent": self.recent.to_state(),
             "solution": self.solution.to_state(self.mixtures) if len(self.reservoir) else None,
             "updates": None if updates is None else updates.to_state(),
@@ -552,7 +572,8 @@ class EvidenceMapping(CachesValues, Mapping):
         check_parts(state, reservoir, recent, n_classes)
         has_labels, by_labels = bool(len(reservoir)), state["settings_by_labels"]
         own = network if has_labels else None
-        mapping = cls(settings, own, class_table, reservoir, mixtures, None, by_labels, recent)
+        dependence = None if state["dependence"] is None else Dependence.from_state(state["dependence"])
+        mapping = cls(settings, own, class_table, reservoir, mixtures, None, by_labels, recent, dependence=dependence)
         if not has_labels:
             return mapping
         context = SavedContext(network.nodes.n_features, network.nodes.n_nodes, class_table, reservoir, mixtures)

@@ -111,14 +111,19 @@ class LooFits:
                 own = replace(own, without=basis.own_left_out_without(labelled.targets, labelled.groups, self.blocks))
             yield own
             return
-        gram = self._gram([self.basis(spec) for spec in specs])
-        regression = DualRidge(gram, labelled.targets, labelled.ridge_weights, labelled.groups.several)
+        regression = self.regression(specs)
         if any(family_of(spec).uses_labels for spec in specs):
             yield from self._by_folds(specs, list(regression.fits(ridges)), is_wanted)
         elif is_wanted is None:
             yield from regression.fits(ridges)
         else:
             yield from regression.fits(ridges, self.blocks, is_wanted)
+
+    def regression(self, specs: Specs) -> DualRidge:
+        """Return the regression on a mixture of bases."""
+        labelled = self.labelled
+        gram = self._gram([self.basis(spec) for spec in specs])
+        return DualRidge(gram, labelled.targets, labelled.ridge_weights, labelled.groups.several)
 
     def fits_of(self, candidates: Iterable[Candidate]) -> Iterator[tuple[Candidate, Fit]]:
         """Yield candidates with their fits; those of the same bases are fitted together."""

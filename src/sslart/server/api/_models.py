@@ -257,7 +257,7 @@ def describe_model(model: ModelOf) -> Any:
         found["summary"] = {
             "text": str(summary),
             "labels": {str(one.label): int(one.n_labels) for one in summary.classes},
-            "accuracy": None if summary.accuracy is None else dict(vars(summary.accuracy)),
+            "accuracy": None if summary.quality.accuracy is None else dict(vars(summary.quality.accuracy)),
         }
     return found
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from sslart._data.joining import joined_tables
 from sslart._data.samples import Table
 from sslart._mapping.model_view import view_of
-from sslart._mapping.summary import summarise
 from sslart._tables.cells import plain
 from sslart._tables.training_table import TrainingTable
 from sslart._utils.notes import collected_notes
@@ -54,7 +53,7 @@ def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
         progress("learning", 0.0)
         model = fitted_to(table, stored.settings)
     progress("measuring", 0.0)
-    accuracy = summarise(view_of(model)).accuracy if table.label_counts else None
+    accuracy = view_of(model).quality.accuracy if table.label_counts else None
     outcome = {
         "rows": len(table.labels),
         "labels": table.label_counts,

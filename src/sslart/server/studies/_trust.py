@@ -16,7 +16,8 @@ from sslart._data.texts import MISSING
 from sslart._mapping.conformal import guarantees_of
 from sslart._mapping.loo_predictions import VARIANCE_FACTOR, LooPredictions
 from sslart._mapping.model_view import ModelView
-from sslart._mapping.summary import HELD_OUT, ModelSummary, summarise
+from sslart._mapping.quality import HELD_OUT, ModelQuality
+from sslart._mapping.summary import summarise
 from sslart._tables.cells import plain
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.intervals import Estimate, wilson
@@ -24,7 +25,6 @@ from sslart._utils.notes import collected_notes
 from sslart._utils.text import number_text, plural, printable
 from sslart.active import LearningCurve, learning_curve
 from sslart.active._estimates import MAX_SAMPLES, PopulationAccuracy, RandomOrder, population_accuracy, random_order
-from sslart.metrics._quality import mean_share
 from sslart.reporting._summary import confidence_bins, max_error_text
 from sslart.server.studies._samples import spread
 from sslart.server.studies._study import Study
@@ -82,14 +82,15 @@ def trust(view: ModelView, places: IntArray, rows: IntArray) -> dict[str, Any]:
     `places` are where the sample of each left-out label is among the samples of the store, -1 where it is not known,
     and `rows` their numbers.
     """
-    summary, left_out = summarise(view), view.left_out
+    summary, left_out, stated = summarise(view), view.left_out, view.quality
     found: dict[str, Any] = {
-        "how": _how(summary),
+        "quality": plain_quality(stated),
+        "how": _how(stated),
         "labels": 0 if left_out is None else len(left_out.truth),
         "counted": 0 if left_out is None else left_out.n_labels,
         "accuracy": None,
         "balanced": None,
-        "why_not": summary.why_not or None,
+        "why_not": stated.why_not or None,
         "classes": [
             {"class": one.label, "labels": one.n_labels, "left_out": one.n_left_out} for one in summary.classes
         ],
@@ -98,18 +99,14 @@ def trust(view: ModelView, places: IntArray, rows: IntArray) -> dict[str, Any]:
         "coverage": None,
         "warnings": summary.warnings(),
     }
-    if left_out is None or summary.accuracy is None:
+    if left_out is None or stated.accuracy is None:
         return found
-    recalls, precisions = (
-        [left_out.share(left_out.right, codes == index) for index in range(len(view.classes))]
-        for codes in (left_out.truth, left_out.predicted)
-    )
     return found | {
-        "accuracy": plain_share(summary.accuracy),
-        "balanced": plain_share(mean_share(recalls)),
+        "accuracy": plain_share(stated.accuracy),
+        "balanced": plain_share(stated.balanced_accuracy),
         "classes": [
-            one | {"recall": plain_share(recall), "precision": plain_share(precision)}
-            for one, recall, precision in zip(found["classes"], recalls, precisions, strict=True)
+            one | {"recall": plain_share(own.sensitivity), "precision": plain_share(own.precision)}
+            for one, own in zip(found["classes"], stated.classes, strict=True)
         ],
         "confusion": _confusion(view, left_out, places, rows),
         "calibration": _calibration(left_out),
@@ -117,12 +114,17 @@ def trust(view: ModelView, places: IntArray, rows: IntArray) -> dict[str, Any]:
     }
 
 
-def _how(summary: ModelSummary) -> str:
-    together = "" if summary.together is None else f" Left out together: {summary.together}."
-    if summary.how.endswith(HELD_OUT):
-        some = summary.how.removesuffix(HELD_OUT)
+def plain_quality(stated: ModelQuality) -> dict[str, Any]:
+    """Return what the statement of quality adds to an accuracy: its lines of text, the skill, and the assumption."""
+    return {"lines": stated.lines(), "skill": stated.skill, "assumes": stated.assumes}
+
+
+def _how(stated: ModelQuality) -> str:
+    together = "" if stated.together is None else f" Left out together: {stated.together}."
+    if stated.how.endswith(HELD_OUT):
+        some = stated.how.removesuffix(HELD_OUT)
         return f"{some} were held out, and are predicted by all other labels.{together}"
-    return f"Each label is predicted by the other labels alone ({summary.how}).{together}"
+    return f"Each label is predicted by the other labels alone ({stated.how}).{together}"
 
 
 def _confusion(view: ModelView, left_out: LooPredictions, places: IntArray, rows: IntArray) -> dict[str, Any]:
@@ -131,8 +133,6 @@ def _confusion(view: ModelView, left_out: LooPredictions, places: IntArray, rows
     The label that is least probable where it is left out comes first: it may be a wrong one.
     """
     n = len(view.classes)
-    counts = np.zeros((n, n), dtype=np.int64)
-    np.add.at(counts, (left_out.truth, left_out.predicted), 1)
     cells: list[list[list[int]]] = [[[] for _ in range(n)] for _ in range(n)]
     probable = left_out.proba[np.arange(len(places)), left_out.truth]
     order = np.argsort(probable, kind="stable")
@@ -142,7 +142,7 @@ def _confusion(view: ModelView, left_out: LooPredictions, places: IntArray, rows
             own.append(int(rows[places[label]]))
     return {
         "classes": view.classes.tolist(),
-        "counts": counts.tolist(),
+        "counts": [row[:n] for row in view.quality.confusion],
         "rows": cells,
         "without_row": int((places == NOT_FOUND).sum()),
     }
@@ -319,14 +319,16 @@ def over_all_of(study: Study) -> PopulationAccuracy | None:
 def quality(study: Study, target: float | None) -> dict[str, Any]:
     """Return the quality of a model, and the number of labels needed for an accuracy, where one is wanted."""
     summary, over_all = summarise(study.published.view), over_all_of(study)
+    stated = summary.quality
     needed, why_not = (None, "") if target is None else _needed(study, over_all, target)
     return {
         "labels": round(sum(one.n_labels for one in summary.classes)),
         "classes": [{"class": one.label, "labels": one.n_labels} for one in summary.classes],
-        "how": summary.how,
-        "accuracy": plain_share(summary.accuracy),
+        "quality": plain_quality(stated),
+        "how": stated.how,
+        "accuracy": plain_share(stated.accuracy),
         "over_all": None if over_all is None else plain_share(over_all.estimate),
-        "why_not": summary.why_not,
+        "why_not": stated.why_not,
         "warnings": summary.warnings(),
         "target": target,
         "needed": needed,
@@ -337,7 +339,7 @@ def quality(study: Study, target: float | None) -> dict[str, Any]:
 def _needed(study: Study, over_all: PopulationAccuracy | None, target: float) -> tuple[dict[str, Any] | None, str]:
     published, n_open = study.published, int((~study.has_label).sum())
     if published.view.left_out is None or over_all is None:
-        return None, summarise(published.view).why_not
+        return None, published.view.quality.why_not
     curve: LearningCurve = learning_curve(published.model)
     if curve.why_not:
         return None, curve.why_not
@@ -357,7 +359,7 @@ def random_order_of(study: Study) -> dict[str, Any]:
     n_labels = round(sum(one.n_labels for one in summary.classes))
     accuracy = None if over_all is None else over_all.estimate.value
     if accuracy is None:
-        return {"labels": n_labels, "random": None, "text": f"Not known yet: {summary.why_not}."}
+        return {"labels": n_labels, "random": None, "text": f"Not known yet: {summary.quality.why_not}."}
     samples = study.loaded.samples.raw()
     key = ("random order", published.sequence)
     found = study.loaded.cached(key, lambda: random_order(published.model, samples, n_labels, accuracy))

@@ -63,14 +63,14 @@ def trial(study: Study, changed: Mapping[int, Any], *, together: bool = False) -
 
 def _quality(model: Published, places: IntArray | None) -> dict[str, Any]:
     """Return the accuracy of a model on all its left-out labels, and on those that both models have."""
-    summary, left_out = summarise(model.view), model.view.left_out
+    stated, left_out = model.view.quality, model.view.left_out
     found: dict[str, Any] = {
-        "labels": round(sum(one.n_labels for one in summary.classes)),
+        "labels": round(sum(one.n_labels for one in summarise(model.view).classes)),
         "accuracy": None,
-        "accuracy_of_all": plain_share(summary.accuracy),
-        "why_not": summary.why_not or None,
+        "accuracy_of_all": plain_share(stated.accuracy),
+        "why_not": stated.why_not or None,
     }
-    if left_out is None or summary.accuracy is None or places is None or not len(places):
+    if left_out is None or stated.accuracy is None or places is None or not len(places):
         return found
     among: BoolArray = np.zeros(len(left_out.truth), dtype=bool)
     among[places] = True

