@@ -135,12 +135,14 @@ def do(work: Work) -> dict[str, Any] | None:
     frame = table_of(work.table)
     if work.kind == "panel":
         panel = next(one for one in (*TUNING, *JUDGING) if one.name == work.table)
+        frame = frame[frame[panel.label].notna()].reset_index(drop=True)
         y = classes_of(frame[panel.label])
         train, test = rows_of(panel, frame, random)
         ids = [] if work.with_id or panel.unit not in frame.columns else [panel.unit]
         X = frame.drop(columns=[panel.label, *ids, *(one for one in panel.ignored if one in frame.columns)])
     else:
         label = dict(INDEPENDENT)[work.table]
+        frame = frame[frame[label].notna()].reset_index(drop=True)
         y = classes_of(frame[label])
         order = random.permutation(len(frame))
         train, test = order[: min(len(order) // 2, MAX_TRAINING)], order[len(order) // 2 :][:MAX_TEST]

@@ -25,6 +25,7 @@ TWICE, IDENTIFIER = "columns counted twice", "possible identifiers"
 AS_DATES, AS_NUMBERS, AS_MISSING = "texts read as dates", "texts read as numbers", "texts taken for missing"
 CODES, GROUPS, MISSING_CODES = "possible codes", "likely groups", "possible codes for missing values"
 UNKNOWN, BLANK = "categories for unknown values", "mostly blank columns"
+APART = "labelled rows differ"
 MEANINGS = {  # by topic, in the order in which they are shown
     CONSTANT: ": one value throughout, not used",
     LEFT_OUT: "",
@@ -38,6 +39,7 @@ MEANINGS = {  # by topic, in the order in which they are shown
     CODES: ": if their order means nothing, give --category COLUMN, or the dtype 'category'; else --number COLUMN",
     MISSING_CODES: ": leave these cells blank (NaN) if they stand for missing values",
     UNKNOWN: ": leave these cells blank if they stand for missing values",
+    APART: ": figures of quality hold for rows like the labelled ones",
     BLANK: ": leave them out if they are of no use (--ignore COLUMN, or X.drop(columns=...))",
 }
 TOPICS = tuple(MEANINGS)

@@ -319,6 +319,7 @@ class Units(NamedTuple):
     order: str  # how they follow from it, in words
     is_named: bool  # whether the column has the name of an identifier of units, or is left out
     keys: IntArray  # a number for each labelled row, the same for rows of one unit
+    place: int | None = None  # of the column among those that are learnt
 
     def is_likely(self, columns: Container[str]) -> bool:
         """Return False for the values of a feature; `columns`: those that are likely groups by their values."""
@@ -428,10 +429,10 @@ def _candidates(
     is_named = {name: name in others or UNIT_NAME.fullmatch(spaced_name(name)) is not None for name in columns}
     texts = {name for place, name in enumerate(names) if place in table.categories}
     for name in sorted(columns, key=lambda one: not is_named[one]):
-        if (
-            is_named[name] or name not in texts
-        ):  # a text is a category that further rows have too, if nothing tells more
-            yield Units(name, "", is_named[name], _numbered(columns[name][known]))
+        # a text whose name tells nothing is a category that further rows have too
+        if is_named[name] or name not in texts:
+            place = None if name in others else names.index(name)
+            yield Units(name, "", is_named[name], _numbered(columns[name][known]), place)
     if _are_sorted(labels):
         return
     if table.values.size <= MOST_CELLS:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sslart._data.columns import (
+    APART,
     CODES,
     GROUPS,
     IDENTIFIER,
@@ -29,8 +30,13 @@ from sslart._data.ranks import AUTO, RANK
 from sslart._data.roles import oddities, units_of
 from sslart._data.samples import SampleReader, Table, read_samples, rows_without_values
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, column_ranges
+from sslart._utils.optional import heavy
 from sslart._utils.text import list_text, plural, printable
 
+MIN_COMPARED, MOST_COMPARED = 20, 5000  # labelled and unlabelled rows, when their distributions are compared
+MIN_APART = 0.15  # distance of the distributions: a smaller one changes figures little
+APART_LEVEL = 0.001  # of the tests together: rows drawn at random are nearly never told apart
+FEW_EXPECTED = 5.0  # labelled rows of a category
 FACTOR = 1000.0  # how much wider the range is with the outliers than without them
 MAX_OUTLIERS = 3  # different values
 MAX_SHARE = 0.1  # of the samples that have them
@@ -407,7 +413,8 @@ def read_training(
             raise ValueError("No labelled sample has a value in any column: label at least one that has.")
     warn_of_outliers(learnt, table, scaling, row_names)
     codes = ClassTable().learning(labels).codes(labels)
-    notes = (*plan.notes, *notes_on(learnt, codes, names[:n_given], plan))
+    apart = labelled_apart(learnt, labels, names[:n_given]) if gaps else ()
+    notes = (*plan.notes, *notes_on(learnt, codes, names[:n_given], plan), *apart)
     keep_plan(reader, replace(plan, notes=notes))
     likely = {one.column for one in notes if one.topic == GROUPS}
     return learnt, replace(labels, units=tuple(one for one in labels.units if one.is_likely(likely)))
@@ -416,6 +423,66 @@ def read_training(
 def _values_left_out(X: Any, column: int) -> NDArray[Any]:
     """Return the values of a column that is not learnt."""
     return np.asarray(columns_of(X)[column][1] if is_frame(X) else X[:, column], dtype=object)
+
+
+def labelled_apart(table: Table, labels: Labels, names: Sequence[str]) -> Iterator[ColumnNote]:
+    """Yield a note on each column in which labelled rows are distributed otherwise than unlabelled ones.
+
+    By the tests of Kolmogorov and Smirnov, or of chi-squared for categories, at a level divided by the number of
+    columns. The rows of a group count one.
+    """
+    rows = [_one_per_group(np.flatnonzero(own), labels.groups) for own in (labels.known, ~labels.known)]
+    if min(map(len, rows)) < MIN_COMPARED:
+        return
+    rows = [own[np.linspace(0, len(own) - 1, min(len(own), MOST_COMPARED)).astype(np.int64)] for own in rows]
+    for column, name in enumerate(names):
+        if column in table.categories:
+            distance, p_value, detail = _apart_by_category(*(table.categories[column][own] for own in rows))
+        else:
+            values = [table.values[own, column] for own in rows]
+            distance, p_value, detail = _apart_by_number(*(own[~np.isnan(own)] for own in values))
+        if distance >= MIN_APART and p_value * len(names) <= APART_LEVEL:
+            yield ColumnNote(APART, name, detail)
+
+
+def _one_per_group(rows: IntArray, groups: IntArray | None) -> IntArray:
+    """Return the first row of each group, and all rows without one."""
+    if groups is None:
+        return rows
+    keys = np.where(groups[rows] == 0, -1 - rows, groups[rows])
+    return rows[np.sort(np.unique(keys, return_index=True)[1])]
+
+
+def _apart_by_number(first: FloatArray, second: FloatArray) -> tuple[float, float, str]:
+    """Return the largest distance between two distributions of numbers, its p-value, and the medians in words."""
+    if min(len(first), len(second)) < MIN_COMPARED:
+        return 0.0, 1.0, ""
+    at = np.unique(np.concatenate([first, second]))
+    shares = [np.searchsorted(np.sort(own), at, side="right") / len(own) for own in (first, second)]
+    distance = float(np.abs(shares[0] - shares[1]).max())
+    p_value = float(
+        heavy("scipy.special").kolmogorov(distance * np.sqrt(len(first) * len(second) / (len(first) + len(second))))
+    )
+    return distance, p_value, f"median {np.median(first):.4g} where labelled, {np.median(second):.4g} elsewhere"
+
+
+def _apart_by_category(first: NDArray[Any], second: NDArray[Any]) -> tuple[float, float, str]:
+    """Return half the sum of the differences of shares of categories, its p-value, and the largest one in words."""
+    values, codes = np.unique(np.concatenate([first, second]).astype(str), return_inverse=True)
+    counts = np.array([np.bincount(own, minlength=len(values)) for own in np.split(codes, [len(first)])])
+    rare = counts.sum(axis=0) * len(first) < FEW_EXPECTED * len(codes)  # of these together the test holds
+    if rare.any():
+        counts = np.column_stack([counts[:, ~rare], counts[:, rare].sum(axis=1)])
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    if counts.shape[1] < 2:
+        return 0.0, 1.0, ""
+    expected = counts.sum(axis=0) * counts.sum(axis=1, keepdims=True) / counts.sum()
+    p_value = float(heavy("scipy.special").chdtrc(counts.shape[1] - 1, ((counts - expected) ** 2 / expected).sum()))
+    largest = int(np.abs(shares[0] - shares[1]).argmax())
+    words = [*values[~rare].tolist(), "others"][largest]
+    labelled, others = (100 * shares[:, largest]).tolist()
+    detail = f"{printable(words)} in {labelled:.0f} % of the labelled rows, {others:.0f} % elsewhere"
+    return float(np.abs(shares[0] - shares[1]).sum() / 2), p_value, detail
 
 
 def notes_on(table: Table, codes: IntArray, names: Sequence[str], plan: ColumnPlan) -> list[ColumnNote]:

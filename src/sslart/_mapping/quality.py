@@ -8,16 +8,17 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.special import stdtr
 
 from sslart._art.backend import row_keys
+from sslart._data.columns import APART, SHOWN_COLUMNS
 from sslart._data.labels import UNLABELLED, Label
 from sslart._data.samples import Table
 from sslart._mapping.evidence.settings import MANY_CLASSES
 from sslart._mapping.loo_predictions import FOUND, GIVEN, VARIANCE_FACTOR, LooPredictions
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.intervals import Estimate, mean_share, wilson
-from sslart._utils.text import category_text, plural
+from sslart._utils.optional import heavy
+from sslart._utils.text import category_text, list_text, plural
 
 if TYPE_CHECKING:
     from sslart._data.roles import Dependence
@@ -303,7 +304,7 @@ def _skill(proba: FloatArray, base: FloatArray, measured: Measured) -> float:
     if n < MIN_UNITS or mean <= 0:
         return 1.0
     spread = sqrt(measured.factor * float(gains.var(ddof=1)) / n)
-    return float(stdtr(n - 1, -mean / spread)) if spread > 0 else 0.0
+    return float(heavy("scipy.special").stdtr(n - 1, -mean / spread)) if spread > 0 else 0.0
 
 
 def auc_of(proba: FloatArray, truth: IntArray, weights: FloatArray) -> float | None:
@@ -352,6 +353,7 @@ def quality_of(view: ModelView) -> ModelQuality:
     found = ModelQuality(
         _how(view, left_out),
         left_out.n_labels,
+        warnings=_warnings(view),
         together=together_of(left_out.groups, left_out.kind),
         dependence=dependence,
     )
@@ -365,7 +367,17 @@ def quality_of(view: ModelView) -> ModelQuality:
     measured = Measured(
         left_out.truth, left_out.predicted, left_out.proba, left_out.weights, left_out.groups, VARIANCE_FACTOR
     )
-    return replace(measure(measured, view.classes.tolist(), found.how), together=found.together, dependence=dependence)
+    figures = measure(measured, view.classes.tolist(), found.how)
+    return replace(figures, together=found.together, dependence=dependence, warnings=found.warnings)
+
+
+def _warnings(view: ModelView) -> tuple[str, ...]:
+    """Return what limits the statement: columns in which labelled rows differ from the others."""
+    columns = [str(note) for note in view.reader.plan.notes if note.topic == APART]
+    if not columns:
+        return ()
+    shown = list_text(columns, SHOWN_COLUMNS)
+    return (f"labelled rows differ from the others in {shown}: the figures hold for rows like the labelled ones",)
 
 
 def learnt_samples(view: ModelView, table: Table) -> BoolArray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.columns import CONSTANT, ColumnNote, by_topic
+from sslart._data.columns import APART, CONSTANT, ColumnNote, by_topic
 from sslart._data.labels import Label
 from sslart._data.ranks import RANK
 from sslart._data.scaling import scaling_of
@@ -118,7 +118,7 @@ class ModelSummary:
 
     def column_notes(self) -> dict[str, str]:
         """Return notes on the columns by topic; an empty dict if there are none."""
-        return by_topic(self.notes)
+        return by_topic(note for note in self.notes if note.topic != APART)  # which the statement of quality has
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain values."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from sslart._utils.arrays import FloatArray, IntArray
 MOST_LABELS = 1000  # that are tested: as many as there are exact leave-one-out predictions of
 N_HEAVIEST = 4  # mixtures of the model that take part
 NARROW, RIDGE = 0.1, 0.02  # boxes that tell samples apart: rows of one unit predict each other best by these
+MOST_OF_GAIN = 0.75  # the smallest units that show so much of the largest gain: larger ones hold several
+N_RANDOM = 4  # random groupings, for what leaving out as many other labels costs
 N_SHUFFLED = 60  # random groupings, for the correlation of errors that chance gives
 NAMED_Z, NAMED_GAIN = 1.6, 0.02  # of columns named as units: least z, and least rise of the squared error
 OTHER_Z, OTHER_GAIN = 3.2, 0.04  # of all others: rows of most tables are independent
@@ -59,16 +62,26 @@ class UnitTest:
         joined = self._labelled.groups.joined(keys + 1)
         if not may_show(np.unique(joined.of_label, return_inverse=True)[1]):
             return None  # copies of one sample are in many units
-        residuals = self._left_out(joined) - self._targets
-        rises = self._by_group(residuals**2 - self._residuals**2).sum(axis=1)
-        keys = keys[self._first]
-        sums, sizes, mean = np.bincount(keys, rises), np.bincount(keys), float(rises.mean())
-        spread = float(np.sqrt(((sums - sizes * mean) ** 2).sum())) / len(rises)
-        z = mean / max(spread, np.finfo(float).tiny)
+        rises, own = self._rises(joined), keys[self._first]
+        sums, sizes, mean = np.bincount(own, rises), np.bincount(own), float(rises.mean())
+        spread = max(float(np.sqrt(((sums - sizes * mean) ** 2).sum())) / len(rises), np.finfo(float).tiny)
         least_z, least_gain = (NAMED_Z, NAMED_GAIN) if units.is_named else (OTHER_Z, OTHER_GAIN)
-        if (z < least_z or mean < least_gain) and not self._errors_correlate(units, keys):
+        if mean >= least_gain and mean >= least_z * spread:
+            mean -= self._rise_by_chance(own)
+        if (mean < least_gain or mean < least_z * spread) and not self._errors_correlate(units, own):
             return None
         return mean
+
+    def _rises(self, groups: LabelGroups) -> FloatArray:
+        """Return by how much the squared error of each observation rises without its group."""
+        residuals = self._left_out(groups) - self._targets
+        return np.asarray(self._by_group(residuals**2 - self._residuals**2).sum(axis=1))
+
+    def _rise_by_chance(self, keys: IntArray) -> float:
+        """Return by how much the squared error rises without as many labels drawn at random: fewer teach less."""
+        random = np.random.RandomState(0)
+        drawn = [random.permutation(keys)[self._place] for _ in range(N_RANDOM)]
+        return float(np.mean([self._rises(self._labelled.groups.joined(own + 1)).mean() for own in drawn]))
 
     def _errors_correlate(self, units: Units, keys: IntArray) -> bool:
         """Return True if errors within units are more alike than by chance, so that labels of a unit count less."""
@@ -85,6 +98,13 @@ class UnitTest:
         sums = np.zeros((int(keys.max()) + 1, errors.shape[1]))
         np.add.at(sums, keys, errors)
         return float((sums**2).sum())
+
+
+def without_column(labelled: LabelledSet, column: int) -> LabelledSet:
+    """Return labelled samples in which a column is missing, in the same groups."""
+    assert labelled.column_of is not None
+    samples = np.where(labelled.column_of == column, np.nan, labelled.samples)
+    return replace(labelled, samples=samples, given_groups=labelled.groups)
 
 
 def _has_functions_of_samples(mixture: Mixture) -> bool:
@@ -111,7 +131,15 @@ def dependent_units(
     if len(rows) > MOST_LABELS:
         rows = np.sort(np.random.RandomState(labelled.seed).permutation(rows)[:MOST_LABELS])
         labelled = labelled.restricted(rows)
-    test = UnitTest(labelled, mixtures, fixed)
-    gains = [test.gain(units.of(rows)) for units in candidates]
-    shown = [(candidates[place].is_named, gain, place) for place, gain in enumerate(gains) if gain is not None]
-    return max(shown)[2] if shown else None
+    by_order, gains = None, []
+    for units in candidates:
+        if units.place is not None:  # the column itself is a feature: rows must be alike in others
+            gains.append(UnitTest(without_column(labelled, units.place), mixtures, fixed).gain(units.of(rows)))
+            continue
+        by_order = UnitTest(labelled, mixtures, fixed) if by_order is None else by_order
+        gains.append(by_order.gain(units.of(rows)))
+    shown = {place: gain for place, gain in enumerate(gains) if gain is not None}
+    named = {place: gain for place, gain in shown.items() if candidates[place].is_named}
+    shown = named or shown
+    enough = [place for place, gain in shown.items() if gain >= MOST_OF_GAIN * max(shown.values())]
+    return max(enough, key=lambda place: len(np.unique(candidates[place].of(rows).keys)), default=None)
