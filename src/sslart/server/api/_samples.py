@@ -160,12 +160,21 @@ class LabelsOfClass(BaseModel):
     labels: float
 
 
+class Stated(BaseModel):
+    """The statement of quality beside the accuracy, in words."""
+
+    lines: dict[str, str] = Field(description="by topic, such as baseline, skill and dependent rows")
+    skill: str | None
+    assumes: str = Field(description="what the figures hold for")
+
+
 class QualityAnswer(OfModel):
     """Quality of a model on left-out labels, and the number of labels it still needs."""
 
     rows: int
     labels: int
     classes: list[LabelsOfClass]
+    quality: Stated
     how: str
     accuracy: Estimate | None = Field(description="on left-out labels")
     over_all: Estimate | None = Field(

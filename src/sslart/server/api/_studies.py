@@ -29,7 +29,7 @@ from sslart.server.api._endpoint import (
     endpoint,
     received,
 )
-from sslart.server.api._samples import LabelsOfClass, SampleCells
+from sslart.server.api._samples import LabelsOfClass, SampleCells, Stated
 from sslart.server.api._schemas import Cells, Drift, GivenLabel, Label, OfModel, listing
 from sslart.server.models._settings import Cell, Closed, Name, Number, RowNumber
 from sslart.server.models._stored_rows import rows_in, within_limits
@@ -244,6 +244,7 @@ class GroupsTrust(BaseModel):
 class Trust(OfModel):
     """Quality of a model on left-out labels; null where it cannot be measured."""
 
+    quality: Stated
     how: str
     labels: int
     counted: int = Field(description="labels, where those that are left out together count one")

@@ -499,6 +499,9 @@ export default {
     use: "Use this class",
     withdraw: "Withdraw the label",
   },
+  statement: {
+    assumed: "assumed",
+  },
   trust: {
     lead: "How far the model can be trusted. Everything here is measured on left-out labels, which are predicted by the others alone.",
     empty: "There is no label yet",
@@ -512,7 +515,6 @@ export default {
     n_labels: { one: "{n} label was left out.", other: "{n} labels were left out." },
     some_left_out: "{all}, of which {n} were left out",
     n_counted: { one: "Those that are left out together count as {n}.", other: "Those that are left out together count once, so {n} are counted." },
-    balanced: "Balanced accuracy, the mean over the classes: {interval}.",
     not_measured: "Not measured yet: {text}.",
     not_measured_cure: "Label some samples of each class, at least five of each, and look here again.",
     few: "there are too few labels",

@@ -8,6 +8,7 @@ import { t } from "../../lib/texts.js";
 import { IntervalBar, LineChart } from "../../parts/charts.js";
 import { ClassMark } from "../../parts/class_mark.js";
 import { Loading, Problem, Warning } from "../../parts/notices.js";
+import { Statement } from "../../parts/statement.js";
 import { historyOf, withQuality } from "./history.js";
 import { RandomOrder } from "./random_order.js";
 
@@ -22,6 +23,7 @@ function Accuracy({ quality, target }) {
     <${IntervalBar} value=${found.value} low=${found.low} high=${found.high} label=${t("label.quality")} target=${target} />
     <p class="small muted">${t("label.over_all")}</p>
     ${quality.accuracy && html`<p class="small muted">${t("label.on_labels", { value: percent(quality.accuracy.value), low: percent(quality.accuracy.low), high: percent(quality.accuracy.high) })}</p>`}
+    ${quality.accuracy && html`<${Statement} quality=${quality.quality} />`}
   </div>`;
 }
 

@@ -1,20 +1,21 @@
 // How often the model is right, over all labels and by class.
 import { html } from "../../lib/ui.js";
-import { interval, number, percent, sentence } from "../../lib/format.js";
+import { number, percent, sentence } from "../../lib/format.js";
 import { classIndex, link } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
 import { IntervalBar } from "../../parts/charts.js";
 import { ClassMark } from "../../parts/class_mark.js";
 import { Warning } from "../../parts/notices.js";
+import { Statement } from "../../parts/statement.js";
 import { Share } from "./share.js";
 
 function Accuracy({ trust }) {
-  const { accuracy, balanced, labels, counted } = trust;
+  const { accuracy, labels, counted } = trust;
   return html`<p class="trust-accuracy"><strong class="number">${percent(accuracy.value)}</strong>
       <span class="muted">${t("trust.interval", { low: percent(accuracy.low), high: percent(accuracy.high) })}</span></p>
     <${IntervalBar} value=${accuracy.value} low=${accuracy.low} high=${accuracy.high} label=${t("trust.accuracy")} />
     <p class="small muted trust-how">${trust.how} ${t("trust.n_labels", { n: labels })} ${counted < labels ? t("trust.n_counted", { n: counted }) : ""}</p>
-    ${balanced?.value != null && html`<p class="small">${t("trust.balanced", { interval: interval(balanced) })}</p>`}`;
+    <${Statement} quality=${trust.quality} />`;
 }
 
 function NotMeasured({ trust }) {
