@@ -205,7 +205,7 @@ class ModelQuality:
         """Return the skill in words."""
         if self.skill == SHOWN:
             return SHOWN
-        return "no evidence yet that predictions are better than class frequencies: importances and rules mean nothing"
+        return "no evidence yet that predictions are better than class frequencies: importances and rules may be chance"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statement as plain values."""
