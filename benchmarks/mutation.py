@@ -69,7 +69,7 @@ PARTS = {
     ),
     "rules": Part(
         ("rules/_tree.py", "rules/_model_extraction.py"),
-        ("tests/rules/test_tree.py", "tests/rules/test_model_rules.py"),
+        ("tests/rules/test_model_extraction.py", "tests/rules/test_tree.py", "tests/rules/test_model_rules.py"),
     ),
     "counterfactuals": Part(
         ("explain/_search.py", "explain/_options.py", "explain/_relations.py"),
