@@ -73,7 +73,10 @@ PARTS = {
     ),
     "counterfactuals": Part(
         ("explain/_search.py", "explain/_options.py", "explain/_relations.py"),
-        ("tests/explain/test_counterfactual.py", "tests/explain/test_counterfactual_engine.py"),
+        tuple(
+            f"tests/explain/test_{name}.py"
+            for name in ("relations", "options", "search", "counterfactual", "counterfactual_engine")
+        ),
     ),
 }
 OPERATORS = (
