@@ -587,6 +587,35 @@ def test_effects_of_options_are_means_over_samples_of_boxes() -> None:
     assert len(every.columns) == options_of(few).sizes.sum()
 
 
+def test_effects_are_the_same_whatever_is_computed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, y = related_frame()
+    for block in (_search.BLOCK, 3000, 1):
+        monkeypatch.setattr(_search, "BLOCK", block)
+        view = view_of(SSLART(0.9, mapping="evidence", random_state=0).fit(frame, y))
+        found = _search.effects_of(view, options_of(view))
+        if block == 2_000_000:
+            expected = found
+        np.testing.assert_allclose(found.scores, expected.scores, atol=1e-12)
+
+
+def test_of_very_many_columns_those_that_count_most_are_moved_to_their_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    view, space, _ = view_of_frame(AutoSSLART(random_state=0))
+    assert not _search._is_wide(view)
+    monkeypatch.setattr(_search, "MANY_COLUMNS", 4)
+    monkeypatch.setattr(_search, "MOST_MOVED", 2)
+    assert _search._is_wide(view)
+    amounts = np.where(space.options.sizes > 0, _search.average_amounts(view.members[0], 5), -1)
+    effects = _search.effects_of(view, space.options)
+    expected = [
+        (column, option)
+        for column in sorted(np.argsort(amounts)[-2:].tolist())
+        for option in (0, int(space.options.sizes[column]) - 1)
+    ]
+    assert list(zip(effects.columns.tolist(), effects.options.tolist(), strict=True)) == expected
+    search = Search(space, np.ones((25, 3), dtype=bool))
+    assert len(search._anywhere(np.arange(25), np.arange(25))[0]) == 0
+
+
 def test_single_options_that_are_tried_are_those_expected_to_gain_most_and_days_near_dates() -> None:
     days = pd.date_range("2024-01-01", periods=200)
     random = np.random.RandomState(0)
