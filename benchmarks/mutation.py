@@ -165,6 +165,15 @@ EQUIVALENT = {
     "rules/_model_extraction.py: for ends in ((0, known[-1] + 1), (known[ -1], len(allowed) - 1)):": (
         "The ranges between are allowed already."
     ),
+    "explain/_relations.py: values = constant + slope * (np.log(bases[ -1]) if log_x else bases[0])": (
+        "There is one base."
+    ),
+    "explain/_options.py: shape = len(self.values), max(int(self.sizes.max(initial=0)), 2)": "Padding is not read.",
+    "explain/_search.py: return view.members[ -1].network.get_or_compute((*key, costs), made)": (
+        "Only where the effects are kept."
+    ),
+    "explain/_search.py: limit = limit + np.where(limit <= 0.5, 0.1, -0.1) # to the far side of it, so that both "
+    "ends come near": "Only which step is tried next; the nearest is found all the same.",
     "explain/_search.py: parts.append(self._towards(number, rows[own], coded[own], nodes, against[:, -1]))": (
         "There is one box in each row of `against`."
     ),

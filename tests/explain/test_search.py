@@ -187,7 +187,7 @@ def test_a_single_feature_is_found_in_a_narrow_window_where_all_options_are_trie
 
 
 @pytest.mark.parametrize("plausible", [False, True])
-def test_two_features_are_changed_where_two_are_enough(plausible: bool) -> None:
+def test_two_features_are_changed_where_two_are_enough(plausible: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     space = grid_of(30, 6)
     search = Known(space, lambda values: values[:, 2] - values[:, 4] + 0.3 * values[:, 0] - 35, plausible=plausible)
     start = np.full((30, 6), STAY)
@@ -195,6 +195,8 @@ def test_two_features_are_changed_where_two_are_enough(plausible: bool) -> None:
     single, alone = search._singles(rows, by_box=False)
     rows_of_two = np.setdiff1d(rows, single.rows)
     assert len(rows_of_two) > 8
+    asked, some = list[int](), search._some
+    monkeypatch.setattr(search, "_some", lambda found, n: asked.append(n) or some(found, n))
     for want_all in (False, True):
         found = search._pairs(rows_of_two, alone.of(np.searchsorted(rows, rows_of_two)), want_all=want_all)
         assert set(found.rows.tolist()) == set(rows_of_two.tolist())
@@ -205,6 +207,7 @@ def test_two_features_are_changed_where_two_are_enough(plausible: bool) -> None:
                 less = candidate.copy()
                 less[column] = STAY
                 assert not search.predict(np.array([row]), less[None])[0].any()
+    assert asked == [12 if plausible else 3, 12]  # candidates that are made smaller
     assert len(search._pairs(rows[:0], alone.of(rows[:0]), want_all=False).rows) == 0
 
 
@@ -264,7 +267,7 @@ def test_more_features_are_moved_together_where_two_are_not_enough() -> None:
     rows = np.arange(30)
     _, alone = search._singles(rows, by_box=False)
     found = search._together(rows, alone)
-    assert set(found.rows.tolist()) == set(rows.tolist())
+    assert found.rows.tolist() == rows.tolist()
     for row, candidate in zip(found.rows, found.candidates, strict=True):
         gains = np.sort(39 - space.table.values[row])[::-1]
         fewest = int(np.argmax(np.cumsum(gains) + space.table.values[row].sum() - 9 * 39 + 100 > 0)) + 1
@@ -538,6 +541,8 @@ def test_points_in_boxes_become_the_categories_that_they_allow() -> None:
                 assert found[row] == STAY
             else:
                 assert space.options.values[3][found[row]] in allowed
+    lower[:, places], upper[:, places] = 1.0, 0.0  # no sample of the box has a category
+    assert set(search._at_points(0, rows, np.zeros((25, n)), lower, upper)[:, 3].tolist()) == {STAY}
     lower, upper = np.zeros((25, n)), np.ones((25, n))
     upper[:, places], lower[:, places[1]], upper[:, places[1]] = 1.0, 1.0, 1.0  # in one corner of two
     found = search._at_points(0, rows, (lower + upper) / 2, lower, upper)[:, 3]
