@@ -227,6 +227,14 @@ def test_pairs_are_tried_near_their_best_and_beyond_where_gains_mislead() -> Non
     assert (found.candidates[:, 2:] == STAY).all()
 
 
+def test_two_features_of_two_are_changed() -> None:
+    space = grid_of(30, 2)
+    search = Known(space, lambda values: values.sum(axis=1) - 70)
+    rows = np.flatnonzero(space.table.values.max(axis=1) < 31)
+    _, alone = search._singles(rows, by_box=False)
+    assert set(search._pairs(rows, alone, want_all=False).rows.tolist()) == set(rows.tolist())
+
+
 def test_options_around_the_best_are_half_way_and_the_farthest() -> None:
     space = grid_of(4, 3, with_kind=True)
     search = Known(space, weights_of)
