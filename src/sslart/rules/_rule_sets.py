@@ -21,7 +21,8 @@ from sslart._utils.validation import check_number, check_option
 from sslart.rules import _box_rules as of_boxes
 from sslart.rules import _model_rules as of_model
 from sslart.rules._box_rules import Domain, Rule, Scale, known_names
-from sslart.rules._model_rules import RESULTS, ModelRule, share_text
+from sslart.rules._code import RESULTS, is_name, python_code, sql_code
+from sslart.rules._model_rules import ModelRule, share_text
 
 R = TypeVar("R")
 
@@ -520,7 +521,7 @@ class ModelRuleSet(_Rules[ModelRule]):
         result : {"class", "rule"}, default="class"
             What the expression gives: the class, or the number of the rule.
         """
-        return of_model.sql_code(self, check_option("to_sql", "result", result, RESULTS))
+        return sql_code(self, check_option("to_sql", "result", result, RESULTS))
 
     def to_python(self, name: str = "predict", result: str = "class") -> str:
         """Return the rules as the source of a Python function that takes one sample and needs no package.
@@ -534,9 +535,9 @@ class ModelRuleSet(_Rules[ModelRule]):
         result : {"class", "rule"}, default="class"
             What the function returns: the class, or the number of the rule.
         """
-        if not of_model.is_name(name):
+        if not is_name(name):
             raise ValueError(f"name of to_python must be the name of a function, such as 'predict', got {name!r}.")
-        return of_model.python_code(self, name, check_option("to_python", "result", result, RESULTS))
+        return python_code(self, name, check_option("to_python", "result", result, RESULTS))
 
 
 def _bounds(rule: ModelRule) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class Term(ABC):
     @classmethod
     @abstractmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
-        """Return the term of a saved state, after checking that it can be one."""
+        """Restore the term from a saved state after validating it."""
 
     @abstractmethod
     def add_to(self, scorer: Any) -> None:

@@ -107,7 +107,7 @@ class BoxGroup(CachesValues):
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> BoxGroup:
-        """Return the boxes of a saved state, after checking that they can be some."""
+        """Restore the boxes from a saved state after validating it."""
         features = saved_places(state, "features", None, shape.n_features)
         n = len(features)
         factors = saved_array(state, "factors", np.float64, n, low=0, high=shape.n_features + MARGIN)
@@ -143,7 +143,7 @@ class BoxTerm(Term):
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
-        """Return the term of a saved state, after checking that it can be one."""
+        """Restore the term from a saved state after validating it."""
         group = BoxGroup.from_state(state["group"], shape)
         bandwidth = check_number("a term", "bandwidth", state["bandwidth"], MIN_SETTING, MAX_SETTING)
         weights = saved_coefficients(state, "weights", None, shape.n_classes, len(group.boxes))

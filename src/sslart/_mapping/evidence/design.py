@@ -290,7 +290,7 @@ class RankScaler:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_features: int) -> RankScaler:
-        """Return the ranks of a saved state, after checking that they can be some."""
+        """Restore the ranks from a saved state after validating it."""
         values = saved_array(state, "values", np.float64, None, low=0, high=1)
         shares = saved_array(state, "shares", np.float64, len(values), low=0, high=1)
         offsets = saved_array(state, "offsets", np.int64, n_features + 1, low=0, high=len(values))

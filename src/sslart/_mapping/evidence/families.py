@@ -55,7 +55,7 @@ class LinearTerm(Term):
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
-        """Return the term of a saved state, after checking that it can be one."""
+        """Restore the term from a saved state after validating it."""
         centre = saved_array(state, "centre", np.float64, shape.n_features, low=-MARGIN, high=1 + MARGIN)
         return cls(saved_rank_weight(state), centre, saved_coefficients(state, "slopes", *shape[:2]))
 
@@ -114,7 +114,7 @@ class SplineTerm(Term):
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
-        """Return the term of a saved state, after checking that it can be one."""
+        """Restore the term from a saved state after validating it."""
         heights = saved_coefficients(state, "heights", shape.n_features, N_KNOTS, shape.n_classes)
         return cls(saved_rank_weight(state), heights)
 
@@ -227,7 +227,7 @@ class TreeTerm(Term):
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
-        """Return the term of a saved state, after checking that it can be one."""
+        """Restore the term from a saved state after validating it."""
         return cls(saved_rank_weight(state), Forest.from_state(state, *shape[:2], MAX_COEFFICIENT))
 
     def add_to(self, scorer: Any) -> None:
@@ -347,12 +347,12 @@ def family_of(spec: BasisSpec) -> Family:
 
 
 def term_of(state: dict[str, Any], shape: TermShape) -> Term:
-    """Return a term of a saved state, after checking that it can be one."""
+    """Restore a term from a saved state after validating it."""
     return _TERMS[state["kind"]].from_state(state, shape)
 
 
 def mixture_of(state: dict[str, Any]) -> Mixture:
-    """Return a mixture of a saved state, after checking that it can be one."""
+    """Restore a mixture from a saved state after validating it."""
     specs = tuple(BasisSpec(*spec) for spec in state["specs"])
     if not specs or any(not isinstance(spec.kind, str) or spec.kind not in _BY_KIND for spec in specs):
         raise ValueError("the model has a basis of an unknown kind")

@@ -156,7 +156,7 @@ class GraphTerm(CachesValues, Term):
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
-        """Return the term of a saved state, after checking that it can be one."""
+        """Restore the term from a saved state after validating it."""
         boxes = saved_places(state, "boxes", None, shape.n_boxes)
         n = len(boxes)
         centres = saved_array(state, "centres", np.float64, n, shape.n_features, low=-MARGIN, high=1 + MARGIN)

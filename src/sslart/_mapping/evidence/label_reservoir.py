@@ -192,7 +192,7 @@ class LabelReservoir:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_columns: int, n_classes: int) -> LabelReservoir:
-        """Return the reservoir of a saved state, after checking that it can be one."""
+        """Restore the reservoir from a saved state after validating it."""
         values = saved_array(state, "values", np.float64, None, n_columns)
         n = len(values)
         categories = {int(column): np.array([*given], dtype=object) for column, given in state["categories"].items()}

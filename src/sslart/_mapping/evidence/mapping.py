@@ -557,7 +557,7 @@ class EvidenceMapping(CachesValues, Mapping):
 
     @classmethod
     def from_state(cls, state: dict[str, Any], network: Network, class_table: ClassTable) -> EvidenceMapping:
-        """Return the mapping of a saved state, after checking that it can be one."""
+        """Restore the mapping from a saved state after validating it."""
         n_classes, settings = len(class_table.seen), EvidenceSettings.from_state(state["settings"])
         if "network" in state:
             network = Network.from_state(state["network"], network.encoder.n_columns)

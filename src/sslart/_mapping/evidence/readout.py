@@ -87,7 +87,7 @@ class Readout:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_features: int, n_classes: int, n_nodes: int) -> Readout:
-        """Return the regression of a saved state, after checking that it can be one."""
+        """Restore the regression from a saved state after validating it."""
         nodes = saved_array(state, "nodes", np.int64, None, low=0, high=n_nodes - 1)
         require(len(nodes) and len(np.unique(nodes)) == len(nodes), "the nodes")
         shape = TermShape(n_features, n_classes, len(nodes))
@@ -226,7 +226,7 @@ class Solution:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], context: SavedContext) -> Solution:
-        """Return the solution of a saved state, after checking that it can be one."""
+        """Restore the solution from a saved state after validating it."""
         n_classes = context.n_classes
         rows = saved_places(state, "rows", None, len(context.labels))
         n = len(rows)

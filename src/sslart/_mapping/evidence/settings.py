@@ -183,7 +183,7 @@ class EvidenceSettings(NamedTuple):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> EvidenceSettings:
-        """Return the settings of a saved state, after checking that they can be some."""
+        """Restore the settings from a saved state after validating it."""
         owner = "a model"
         names = ("families", "bandwidth", "ridge", "rank_weight")
         fixed = FixedSettings.checked(owner, *(state[name] for name in names))

@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 import sslart
 from sslart import SSLART, WESSLART, AutoSSLART
-from sslart._data.texts import numbers_of_unit, numbers_with_marks
+from sslart._data.text_parsing import numbers_of_unit, numbers_with_marks
 from sslart.merging import merge
 
 N = 120
