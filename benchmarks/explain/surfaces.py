@@ -95,6 +95,8 @@ def _change(found: dict[str, Any] | None) -> Change:
 
 
 def _text(value: Any) -> str:
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", str(value)):  # a report prints dates, the others days since 1970
+        value = (pd.Timestamp(value) - pd.Timestamp(0)).days
     try:
         return f"{float(value):.4g}"
     except (TypeError, ValueError):
