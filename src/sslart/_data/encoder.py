@@ -252,7 +252,7 @@ class Encoder(CachesValues):
             if column in self.undecided or (now == "numeric" and np.isnan(table.values[:, column]).all()):
                 continue
             raise ValueError(
-                f"{name} was {was} in the data first learnt and is {now} now. Give it the same type as then: for a "
+                f"{name} was {was} in the data learnt first and is {now} now. Give it the same type as then: for a "
                 "categorical column, the pandas dtype 'category', or strings or booleans."
             )
 

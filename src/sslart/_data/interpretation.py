@@ -154,7 +154,7 @@ def as_known_text(name: str, values: NDArray[Any], how: str) -> NDArray[Any]:
     if others:
         unit = f"numbers in {how}" if how else "numbers without a unit"
         raise ValueError(
-            f"Column {name!r} held {unit} in the data first learnt, and holds {others[0]!r} now: convert it to the "
+            f"Column {name!r} held {unit} in the data learnt first, and holds {others[0]!r} now: convert it to the "
             "same unit, or leave the cell blank."
         )
     blank = sorted({cell for cell, one in zip(texts, np.isnan(numbers).tolist(), strict=True) if one and cell})
@@ -175,7 +175,7 @@ def known_dates(name: str, cells: Sequence[str | None], *, day_first: bool) -> F
         days = dict(zip(known, _days(moments(list(known.values()), day_first=day_first)).tolist(), strict=True))
     except NotADateError as error:
         raise ValueError(
-            f"Column {name!r} held dates in the data first learnt, and {list(known)[error.place]!r} is none: correct "
+            f"Column {name!r} held dates in the data learnt first, and {list(known)[error.place]!r} is none: correct "
             "it, or leave the cell blank."
         ) from error
     return np.array([np.nan if cell is None else days.get(cell, np.nan) for cell in cells], dtype=np.float64)

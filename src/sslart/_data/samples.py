@@ -530,9 +530,9 @@ def is_category(value: Any) -> bool:
 def as_known_texts(table: Table, known_in: Callable[[int], Collection[Any]]) -> Table:
     """Replace each unknown category by its text where that text is a known category.
 
-    A column may have been learnt from a file as text and come as booleans or numbers later. Known texts are learnt ones
-    (`known_in` returns the categories of a column) and those of earlier samples of the table, so that the result does
-    not depend on how a stream is split.
+    A column may have been learnt from a file as text and come as booleans or numbers later. Known texts are those
+    learnt (`known_in` returns the categories of a column) and those of earlier samples of the table, so that the result
+    does not depend on how a stream is split.
     """
     changed = {}
     for column, values in table.categories.items():
