@@ -77,6 +77,7 @@ def test_the_best_split_is_that_of_the_most_information(seed: int, n_outcomes: i
         parts = sum(information(grid, own, weights) for own in (rows[left], rows[~left]))
         assert split.column in columns
         assert information(grid, rows, weights) - parts == pytest.approx(split.gain)
+        assert grid.columns[split.column].has_missing or not split.left[-1]
 
 
 @settings(max_examples=20)
@@ -150,6 +151,10 @@ def test_what_is_pruned_has_the_lowest_price_of_all_parts(
     assert (default, n_rules) == min(one for one, paid in prices.items() if paid == lowest)
     errors = grid.weights[root.predict(grid, np.arange(len(grid))) != grid.outcomes].sum()
     assert errors + price * n_rules == pytest.approx(lowest)
+    for node, _ in root.walk():  # no split is left that gains nothing
+        assert len({child.outcome if child.split is None else -1 for child in node.children}) != 1 or any(
+            child.split is not None for child in node.children
+        )
 
 
 @settings(max_examples=20)
@@ -242,23 +247,28 @@ def test_a_tree_collapses_to_the_splits_that_tell_outcomes_apart(seed: int, n_ou
             assert left.split is not None or right.split is not None or left.outcome != right.outcome
 
 
-def kinds_of(seed: int, n_kinds: int = 16, n_outcomes: int = 3) -> Grid:
+def kinds_of(seed: int, n: int, n_kinds: int, n_outcomes: int) -> Grid:
     """A grid of one column of many categories, some without a sample, whose outcomes differ in their shares."""
     random = np.random.RandomState(seed)
     shares = random.dirichlet(np.full(n_outcomes, 0.5), n_kinds)
-    kinds = np.sort(random.permutation(n_kinds)[: n_kinds - 2])[random.randint(n_kinds - 2, size=150)]
+    kinds = np.sort(random.permutation(n_kinds)[: n_kinds - 2])[random.randint(n_kinds - 2, size=n)]
     outcomes = np.array([random.choice(n_outcomes, p=shares[kind]) for kind in kinds])
     names = tuple(f"k{kind}" for kind in range(n_kinds))
-    table = Table(np.full((150, 1), np.nan), {0: np.array(names, dtype=object)[kinds]}, ["kind"])
-    return Grid([Column("kind", np.empty(0), names, False)], table, outcomes, n_outcomes, random.uniform(0.2, 1, 150))
+    table = Table(np.full((n, 1), np.nan), {0: np.array(names, dtype=object)[kinds]}, ["kind"])
+    return Grid([Column("kind", np.empty(0), names, False)], table, outcomes, n_outcomes, random.uniform(0.2, 1, n))
 
 
 @settings(max_examples=20)
-@given(seed=st.integers(0, 999), n_outcomes=st.sampled_from([2, 3]), n_kinds=st.sampled_from([3, 8, 16, 20]))
+@given(
+    seed=st.integers(0, 999),
+    n=st.sampled_from([40, 150]),
+    n_kinds=st.sampled_from([3, 4, 8, 16, 20]),
+    n_outcomes=st.sampled_from([2, 3]),
+)
 def test_categories_are_split_in_the_order_of_an_outcome_with_six_at_one_side(
-    seed: int, n_outcomes: int, n_kinds: int
+    seed: int, n: int, n_kinds: int, n_outcomes: int
 ) -> None:
-    grid = kinds_of(seed, n_kinds, n_outcomes)
+    grid = kinds_of(seed, n, n_kinds, n_outcomes)
     rows = np.arange(len(grid))
     by_kind = [rows[grid.bins[:, 0] == kind] for kind in range(n_kinds)]
     gains = [0.0]
@@ -266,9 +276,9 @@ def test_categories_are_split_in_the_order_of_an_outcome_with_six_at_one_side(
         present = [own for own in by_kind if len(own)]
         shares = [-grid.totals(own)[outcome] / grid.weights[own].sum() for own in present]
         order = [present[place] for place in np.argsort(shares, kind="stable")]
-        for n in range(1, len(order)):
-            left, right = np.concatenate(order[:n]), np.concatenate(order[n:])
-            if min(n, len(order) - n) <= 6 and min(grid.weights[left].sum(), grid.weights[right].sum()) >= 1:
+        for first in range(1, len(order)):
+            left, right = np.concatenate(order[:first]), np.concatenate(order[first:])
+            if min(first, len(order) - first) <= 6 and min(grid.weights[left].sum(), grid.weights[right].sum()) >= 1:
                 parts = sum(information(grid, own, grid.weights) for own in (left, right))
                 gains.append(information(grid, rows, grid.weights) - parts)
     split = grid.best_split(rows, np.ones(1, dtype=bool), grid.weights)
@@ -360,10 +370,11 @@ def test_cuts_lie_between_all_values_where_they_are_few_and_in_equal_shares_wher
     assert (cuts < often.max()).all()
 
 
-@pytest.mark.parametrize("n_alike", [0, 1, 200, 900])
-def test_many_cuts_are_the_shortest_decimals_within_a_quarter_of_a_share(n_alike: int) -> None:
+@pytest.mark.parametrize(("n_alike", "place"), [(0, 0), (1, 300), (200, 300), (900, 300), (900, -2), (900, -1)])
+def test_many_cuts_are_the_shortest_decimals_within_a_quarter_of_a_share(n_alike: int, place: int) -> None:
     random = np.random.RandomState(n_alike)
-    values = np.sort(np.append(random.gamma(2.0, 10.0, 700), np.full(n_alike, 7.25)))
+    values = np.sort(random.gamma(2.0, 10.0, 700))
+    values = np.sort(np.append(values, np.full(n_alike, values[place])))
     share, expected = (len(values) - 1) / 65, set()
     for number in range(1, 65):
         low = values[int(np.floor((number - 0.25) * share))]
