@@ -279,7 +279,7 @@ def test_labels_of_a_model_are_those_it_keeps_or_the_middles_of_its_boxes() -> N
         np.testing.assert_allclose(kept.table.values[:, 0], np.concatenate(middles))
 
 
-def test_trees_see_the_samples_for_half_and_as_many_drawn_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trees_see_the_samples_for_half_and_as_many_drawn_ones() -> None:
     frame, y = mixed()
     some = np.where(np.arange(90) % 3 == 0, np.random.RandomState(1).permutation(y), None)
     view = view_of(SSLART(0.5, mapping="one-to-many", abstain_below=0.9, random_state=0).fit(frame, some))
@@ -293,14 +293,19 @@ def test_trees_see_the_samples_for_half_and_as_many_drawn_ones(monkeypatch: pyte
     assert (predicted == -1).any()
     assert trained.outcomes[:90].tolist() == np.where(predicted == -1, 2, predicted).tolist()
     assert trained.n_outcomes == held_out.n_outcomes == 3
-    monkeypatch.setattr(_model_extraction, "MAX_GIVEN", 60)
-    trained, _ = _model_extraction._grids(view, table, np.random.default_rng(0))
-    assert len(trained) == 4060
-    own = [tuple(row) for row in trained.bins[:60, [0, 2]].tolist()]
-    assert len(set(own)) > 55  # no sample is drawn twice
-    monkeypatch.setattr(_model_extraction, "MAX_GIVEN", 90)
-    trained, _ = _model_extraction._grids(view, table, np.random.default_rng(0))
-    assert len(trained) == 4090
+
+
+def test_a_fifth_of_the_samples_tests_and_at_most_so_many_make_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, y = mixed()
+    view = view_of(SSLART(0.5, random_state=0).fit(frame, y))
+    table = view.read(frame)
+    for limit, n_made in ((5000, 72), (72, 72), (60, 60)):
+        monkeypatch.setattr(_model_extraction, "MAX_GIVEN", limit)
+        made, tested = _model_extraction._parts(view, table, np.random.default_rng(0))
+        assert (len(set(made)), len(set(tested))) == (n_made, 18)
+        assert not set(made) & set(tested)
+    for n, n_tested in ((24, 0), (25, 5)):
+        assert len(_model_extraction._parts(view, table[np.arange(n)], np.random.default_rng(0))[1]) == n_tested
 
 
 def test_drawn_samples_are_those_of_plain_loops() -> None:

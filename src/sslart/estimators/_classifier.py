@@ -366,6 +366,11 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         features                4
         labels                  0: 13, 1: 12, 2: 4
         accuracy                100.0 % (95 % interval 79.1 to 100.0 %), leave-one-out
+        baseline                44.8 %: always 0
+        balanced accuracy       100.0 %
+        log loss                0.022 (class frequencies: 1.075)
+        AUC                     1.000
+        skill                   shown
         fewer than five labels  2 (4)
         boxes                   40
         """
