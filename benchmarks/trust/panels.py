@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from math import sqrt
 from pathlib import Path
@@ -24,6 +24,7 @@ from sslart import AutoSSLART
 MAX_TRAINING, MAX_TEST, TEST_SHARE = 1500, 1500, 0.4
 N_LABELS, N_DRAWS = (60, 200), 3
 CONSECUTIVE = "consecutive rows"
+FILE = "panels.jsonl"
 
 
 class Panel(NamedTuple):
@@ -220,7 +221,13 @@ def summary_of(results: list[dict[str, Any]], key: Callable[[dict[str, Any]], st
         yield f"| {name} | {len(own)} | {sum(map(holds, own))} | {n_found} | {bias:+.1f} |"
 
 
-def section(results: list[dict[str, Any]]) -> str:
+def judged(folder: Path) -> list[dict[str, Any]]:
+    """Return the results that are stored, of the tables for judging."""
+    names = {one.name for one in JUDGING} | {name for name, _ in INDEPENDENT}
+    return [one for one in pieces.stored(folder / FILE) if one["table"] in names]
+
+
+def section(results: Sequence[dict[str, Any]]) -> str:
     """Return the results as a section of docs/trust.md."""
     panels = [one for one in results if one["kind"] == "panel"]
     alone = [one for one in results if one["kind"] == "independent"]
@@ -250,7 +257,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tuning", action="store_true")
     parser.add_argument("--only-panels", action="store_true")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parents[2] / "results" / "trust" / "panels.jsonl")
+    parser.add_argument("--out", type=Path, default=pieces.ROOT / "results" / "trust" / FILE)
     arguments = parser.parse_args()
     pieces.one_thread_each()
     known = {tuple(one[name] for name in Work._fields): one for one in pieces.stored(arguments.out)}
