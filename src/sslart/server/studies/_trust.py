@@ -115,7 +115,7 @@ def trust(view: ModelView, places: IntArray, rows: IntArray) -> dict[str, Any]:
 
 
 def plain_quality(stated: ModelQuality) -> dict[str, Any]:
-    """Return what the statement of quality adds to an accuracy: its lines of text, the skill, and the assumption."""
+    """Return the statement of quality as lines of text, with its skill and assumption."""
     return {"lines": stated.lines(), "skill": stated.skill, "assumes": stated.assumes}
 
 
