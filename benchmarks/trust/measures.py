@@ -42,7 +42,7 @@ def measured(model: AutoSSLART, given: Draw) -> Figures:
 def claims(model: AutoSSLART, given: Draw) -> Figures:
     """Return the accuracy that `summary()` and `sslart fit` print, with its interval, and the accuracy that is "
     "found."""
-    printed = model.summary().accuracy
+    printed = model.quality_.accuracy
     predicted = model.predict(given.X_test)
     found: Figures = {
         "claim": None if printed is None else printed.value,

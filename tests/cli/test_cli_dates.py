@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import sslart
-from sslart._data.texts import day_comes_first, moments
+from sslart._data.text_parsing import day_comes_first, moments
 from sslart.cli import main
 
 DAYS = pd.date_range("2021-03-01", periods=120, freq="D")

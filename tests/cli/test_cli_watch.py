@@ -153,7 +153,7 @@ def test_a_stream_without_the_columns_is_refused_at_once(tmp_path: Path, capsys:
     model, rows = iris_model(tmp_path), tmp_path / "rows.csv"
     rows.write_text("a,b\n1,2\n")
     assert main(["watch", str(model), str(rows)]) == 1
-    assert "lacks features of the model ('sepal length (cm)')" in capsys.readouterr().err
+    assert "lacks 'sepal length (cm)'" in capsys.readouterr().err
     assert main(["watch", str(model), str(tmp_path / "none.csv")]) == 1
     assert "There is no file" in capsys.readouterr().err
 

@@ -372,7 +372,7 @@ def quality_of(view: ModelView) -> ModelQuality:
 
 
 def _warnings(view: ModelView) -> tuple[str, ...]:
-    """Return what limits the statement: columns in which labelled rows differ from the others."""
+    """Return the limits of the statement: columns in which labelled rows differ from the others."""
     columns = [str(note) for note in view.reader.plan.notes if note.topic == APART]
     if not columns:
         return ()

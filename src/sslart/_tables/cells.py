@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sslart._data.texts import MISSING
+from sslart._data.text_parsing import MISSING
 from sslart._tables import pandas
 from sslart._tables.limits import check_width
 from sslart._tables.text import CURE
@@ -59,8 +59,8 @@ def _spread(cells: list[str | None], places: IntArray) -> list[str | None]:
     return [cells[place] for place in places.tolist()]
 
 
-def labels(column: Any) -> list[str | None]:
-    """Return the labels in a column as text; None where a cell is blank or holds a mark for a missing value."""
+def present_texts(column: Any) -> list[str | None]:
+    """Return the cells of a column as text; None where a cell is blank or has a marker of a missing value."""
     return [None if cell in MISSING else cell for cell in texts(column)]
 
 

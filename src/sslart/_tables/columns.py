@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.columns import FREE_TEXT, MARKED, is_named_as_id, kind_of_text, numbers_samples
+from sslart._data.columns import MARKED, NAMES_SAMPLES, why_useless
 from sslart._data.dates import days_of
 from sslart._data.interpretation import in_words
-from sslart._data.texts import (
+from sslart._data.text_parsing import (
     AMONG_NUMBERS,
     FEW_CODES,
     LEADING_ZERO,
@@ -32,7 +32,7 @@ from sslart._data.texts import (
 )
 from sslart._mapping.model_view import view_of
 from sslart._tables import arrow, pandas
-from sslart._tables.cells import distinct, plain, texts
+from sslart._tables.cells import distinct, plain, present_texts, texts
 from sslart._tables.files import read_pieces, read_table
 from sslart._utils.notes import note
 from sslart._utils.text import Day, listed
@@ -40,7 +40,6 @@ from sslart._utils.text import Day, listed
 COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
 WITH_A_MARK = re.compile(r"[$€£]?\s?[+-]?\d[\d\s.,']*\s?[%$€£]?")
 WITH_A_UNIT = re.compile(r"[+-]?[\d.,]+\s?[^\d\s].*")
-NO_NAME = re.compile(r"column \d+")  # what the header leaves blank is called so
 SHOWN_CELLS = 5
 MOST_FIRST = 1000  # cells in which leading zeros are looked for
 
@@ -105,7 +104,7 @@ def labels_of(frame: Any, name: str, source: str, classes: Any = None) -> list[A
 
 def groups_of(frame: Any, name: str, source: str, classes: Sequence[Any] | None) -> list[str | None]:
     """Return the groups in a column as text, None where blank; every row with a class must have one."""
-    groups = [None if cell in MISSING else cell for cell in texts(frame[name])]
+    groups = present_texts(frame[name])
     pairs = enumerate(zip(groups, classes or (), strict=classes is not None))
     blank = [row for row, (group, one) in pairs if group is None and one is not None]
     if blank:
@@ -193,20 +192,15 @@ def unusable(samples: Any, wanted: Sequence[str]) -> dict[str, str]:
     found = {}
     for name in samples.columns:
         column = samples[name]
-        if name in wanted or column.dtype.kind == "M":
-            continue
-        if column.dtype.kind == "f":
-            if (is_named_as_id(name) or NO_NAME.fullmatch(name)) and numbers_samples(column.to_numpy(), name):
-                found[name] = "numbers the rows"
-        elif kind := kind_of_text(column.tolist()):
-            found[name] = "free text" if kind == FREE_TEXT else "names the rows"
+        if name not in wanted and column.dtype.kind != "M" and (why := why_useless(name, column.to_numpy())):
+            found[name] = "names the rows" if why == NAMES_SAMPLES else why
     return {} if len(found) == len(samples.columns) else found
 
 
 def day_first_columns(frame: Any, samples: Any) -> list[str]:
     """Return the columns of samples that hold dates with the day before the month in a frame."""
     dates = [name for name in samples.columns if samples[name].dtype.kind == "M" and frame[name].dtype.kind != "M"]
-    return [name for name in dates if day_comes_first(_cells(frame[name]))]
+    return [name for name in dates if day_comes_first(present_texts(frame[name]))]
 
 
 def learnt_columns(model: Any) -> list[str]:
@@ -306,7 +300,7 @@ def _feature(
             if categorical is None:
                 _note_leading_zeros(name, column)
             return values
-    cells = _cells(column)
+    cells = present_texts(column)
     numbers = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(dtype="float64")
     others = [cell for cell, number in zip(cells, numbers, strict=True) if cell is not None and number != number]
     if categorical is None:
@@ -384,10 +378,6 @@ def _categories(column: Any, known: Mapping[str, Any]) -> Any:
     """Return a column as categories, those that are known as they are known."""
     places, cells = _distinct(column)
     return np.array([None if cell is None else known.get(cell, cell) for cell in cells], dtype=object)[places]
-
-
-def _cells(column: Any) -> list[str | None]:
-    return [None if cell in MISSING else cell for cell in texts(column)]
 
 
 def _distinct(column: Any) -> tuple[Any, list[str | None]]:

@@ -19,7 +19,7 @@ from typing import IO, Any, BinaryIO, NamedTuple, cast
 import numpy as np
 
 from sslart._tables import arrow, pandas
-from sslart._tables.cells import check_unique, header, header_cells, labels
+from sslart._tables.cells import check_unique, header, header_cells, present_texts
 from sslart._tables.limits import ARROW_FILE, MAX_LINE_BYTES, check_cells, check_packed, check_sheets, check_width
 from sslart._tables.text import Utf8Text, first_row, whole_rows
 from sslart._utils.files import STANDARD
@@ -346,7 +346,7 @@ def sample_rows(pieces: Iterable[Any], label: str | None, most: int, seed: int) 
     for piece in pieces:
         n_rows += len(piece)
         frames.append(piece)
-        later = 0 if label is None else np.array([one is None for one in labels(piece[label])])
+        later = 0 if label is None else np.array([one is None for one in present_texts(piece[label])])
         draws.append(random.random(len(piece)) + later)
         if sum(map(len, draws)) > 2 * most:
             frames, draws = _fewer(frames, draws, most)

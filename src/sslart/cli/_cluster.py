@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sslart._data.texts import MISSING
 from sslart._mapping.model_view import view_of
 from sslart._tables import pandas
-from sslart._tables.cells import check_unique, texts
+from sslart._tables.cells import check_unique, present_texts
 from sslart._tables.columns import ColumnSummary, groups_of, labels_of
 from sslart._tables.training_table import ColumnRoles
 from sslart._utils.files import STANDARD
@@ -68,8 +67,7 @@ def _prepared(frame: Any, named: ColumnRoles, source: str, features: list[str], 
         return pandas().Series(texts, index=made.index, dtype=object)
 
     for name in categories:
-        cells = [None if cell in MISSING else cell for cell in texts(frame[name])]
-        made[name] = texts_as_column(cells).astype("category")
+        made[name] = texts_as_column(present_texts(frame[name])).astype("category")
     labels = labels_of(frame, named.label, source)
     made[named.label] = texts_as_column(labels)
     if named.group is not None:

@@ -13,7 +13,7 @@ import numpy as np
 import typer
 
 import sslart
-from sslart._data.texts import is_date
+from sslart._data.text_parsing import is_date
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._tables import cells
 from sslart._tables.cells import plain

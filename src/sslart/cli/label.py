@@ -122,7 +122,9 @@ class _Session:
         for frame in read_pieces(self._data, self._encoding, progress=True):
             check_columns(frame.columns, [self._label, self._id], self._data)
             samples = samples_for(self.model, frame.drop(columns=self._label or []), self._data)
-            known = None if self._label is None else [one is not None for one in cells.labels(frame[self._label])]
+            known = (
+                None if self._label is None else [one is not None for one in cells.present_texts(frame[self._label])]
+            )
             self._pool.add(samples, known)
             start = int(frame.index[0])
             new = [row for row in self._pool.rows() if row >= start]

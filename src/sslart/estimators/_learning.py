@@ -490,7 +490,7 @@ class ARTEstimator(RawSamplesEstimator):
         self.__sslart_take__(self._restored(state))
 
     def _restored(self, state: dict[str, Any]) -> FittedModel:
-        """Return the model of a saved state, after checking that it can be one."""
+        """Restore the model from a saved state after validating it."""
         columns, n_columns = columns_of(state)
         network = Network.from_state(state["network"], n_columns)
         params = LearningParams.from_state(state["learnt_with"])
@@ -506,5 +506,5 @@ class ARTEstimator(RawSamplesEstimator):
     def _restored_mapping(
         self, state: dict[str, Any], network: Network, class_table: ClassTable, params: LearningParams
     ) -> Mapping:
-        """Return the mapping of a saved state, after checking that it can be one."""
+        """Restore the mapping from a saved state after validating it."""
         return self._new_mapping()

@@ -234,7 +234,7 @@ class Competition:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], half_lives: tuple[float, ...]) -> Competition:
-        """Return the competition of a saved state, after checking that it can be one."""
+        """Restore the competition from a saved state after validating it."""
         n = N_PARTS * len(half_lives)
         sums = (saved_array(state, name, np.float64, n, low=0, high=MAX_COUNT) for name in ("losses", "errors"))
         return cls(np.tile(half_lives, N_PARTS), *sums)
@@ -352,7 +352,7 @@ class Updates(CachesValues):
 
     @classmethod
     def from_state(cls, state: dict[str, Any], solution: Solution, settings: EvidenceSettings) -> Updates:
-        """Return the updates of a saved state, after checking that they can be those of a solution."""
+        """Restore the updates from a saved state after validating it."""
         readout = solution.readout
         n_features, n_classes = len(readout.scaler.knots), len(readout.bias)
         n_boxes = min(len(readout.nodes), MAX_UPDATE_BOXES)
