@@ -195,7 +195,7 @@ def test_few_rules_are_those_that_agree_with_the_model_on_the_samples_of_the_pag
     rules, found = model.rules(X), numbers_of(page)["few_rules"]
     assert rules.fidelity(X) >= model.rules().fidelity(X)
     assert found["fidelity"]["value"] == pytest.approx(rules.agreement)
-    assert found["fidelity"]["total"] == rules.n_tested
+    assert found["fidelity"]["total"] == rules.n_held_out
     assert [line["label"] for line in found["lines"]] == [rule.label for rule in rules]
     numbers = rules.apply(X)
     for line, rule in zip(found["lines"], rules, strict=True):

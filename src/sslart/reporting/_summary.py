@@ -329,12 +329,12 @@ def model_rules(observed: Observed, X: Any) -> Numbers | None:
             "label": rule.label,  # None where the model abstains
             "conditions": [condition_text(one) for one in rule.conditions],
             "covered": share(rule.n_covered, rules.n_samples),
-            "agreeing": share(rule.n_agreeing, rule.n_tested),
+            "agreeing": share(rule.n_agreeing, rule.n_held_out),
             "right": share(rule.right.count, rule.right.total),  # on the labels learnt
         }
         for rule in rules
     ]
-    return {"lines": lines, "fidelity": share(sum(rule.n_agreeing for rule in rules), rules.n_tested)}
+    return {"lines": lines, "fidelity": share(sum(rule.n_agreeing for rule in rules), rules.n_held_out)}
 
 
 def importance_lines(observed: Observed) -> tuple[list[Numbers], int]:
