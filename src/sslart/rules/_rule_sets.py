@@ -438,7 +438,9 @@ class ModelRuleSet(_Rules[ModelRule]):
         """Return a sentence with the number of rules and their agreement with the model."""
         rules = plural(len(self), "rule")
         if not self.n_held_out:
-            return f"{rules}. {plural(self.n_samples, 'sample')}: too few to measure how often they agree with the model."
+            return (
+                f"{rules}. {plural(self.n_samples, 'sample')}: too few to measure how often they agree with the model."
+            )
         give = "gives" if len(self) == 1 else "give"
         drawn = " drawn from its boxes" if self.from_boxes else ""
         warning = " Real samples may agree less often." if self.from_boxes else ""
