@@ -254,7 +254,7 @@ def _read_parquet(file: BinaryIO, name: str, cells_only: bool) -> Iterator[Piece
 
 
 def _written_out(batch: Any, texts: set[str], source: str) -> Iterator[Any]:
-    """Decode dictionary-encoded texts of a batch and yield it in parts, since a few bytes may repeat a long text often."""
+    """Decode dictionary-encoded texts of a batch; yield it in parts, as a few bytes may repeat long texts."""
     compute = arrow(".compute")
     n_bytes = np.zeros(batch.num_rows, dtype=np.int64)
     for name in texts:
