@@ -69,11 +69,14 @@ PARTS = {
     ),
     "rules": Part(
         ("rules/_tree.py", "rules/_model_extraction.py"),
-        ("tests/rules/test_tree.py", "tests/rules/test_model_rules.py"),
+        ("tests/rules/test_model_extraction.py", "tests/rules/test_tree.py", "tests/rules/test_model_rules.py"),
     ),
     "counterfactuals": Part(
         ("explain/_search.py", "explain/_options.py", "explain/_relations.py"),
-        ("tests/explain/test_counterfactual.py", "tests/explain/test_counterfactual_engine.py"),
+        tuple(
+            f"tests/explain/test_{name}.py"
+            for name in ("relations", "options", "search", "counterfactual", "counterfactual_engine")
+        ),
     ),
 }
 OPERATORS = (
@@ -102,6 +105,7 @@ OPERATORS = (
 # survivors that change no result, by file and changed line, each with the reason
 ONLY_MEMORY = "An array is copied that nobody needs any more: only memory changes."
 ONLY_SPEED = "Only how much is done at once, or by how many threads; results are the same."
+ONLY_RULES = "A rule is only for a leaf where it saves errors."
 ROUNDING = "`EXACT` allows for rounding: no error and no level lie exactly that far apart."
 EQUIVALENT_LINES = {  # by how the changed line begins, in any file
     "threads = n_threads(": ONLY_SPEED,
@@ -136,6 +140,30 @@ EQUIVALENT = {
     "_mapping/conformal.py: new = np.diff(places, prepend=- 2) > 0": "The first place is above either number.",
     "rules/_tree.py: if split.gain <= present + MIN_DIFFERENCE / (1 + abs(present)):": (
         "`MIN_DIFFERENCE` allows for rounding: gains that differ at all differ by more."
+    ),
+    "rules/_tree.py: if split.gain < present + MIN_DIFFERENCE * (1 + abs(present)):": (
+        "`MIN_DIFFERENCE` allows for rounding: gains that differ at all differ by more."
+    ),
+    "rules/_tree.py: if both[place] <= errors[n_rules] - MIN_DIFFERENCE:": (
+        "`MIN_DIFFERENCE` allows for rounding: errors that differ at all differ by more."
+    ),
+    "rules/_tree.py: is_default = n_rules == 0 or weights[default] > weights.max() - MIN_DIFFERENCE": ONLY_RULES,
+    "rules/_tree.py: is_default = n_rules == 0 or weights[default] >= weights.max() + MIN_DIFFERENCE": ONLY_RULES,
+    "rules/_tree.py: left = np.maximum(cumulated - before[self.column_of], -1.0)": "Only rounding leads below 0.",
+    "rules/_tree.py: return np.where(enough, float(_information(total)) - _information(left) - _information(right), "
+    "-1.0)": "Only gains above 0 are chosen.",
+    'rules/_tree.py: order = present[np.argsort(by_bin[present, outcome] / weight[present], kind="stable")]': (
+        "The two sides change places."
+    ),
+    "rules/_model_extraction.py: encoder = view.members[ -1].encoder": "All members have the same columns.",
+    "rules/_model_extraction.py: units = np.where(unreached, np.nan, encoder.decode(np.where(unreached, -1.0, "
+    "coded)))": "What is not reached is NaN.",
+    "rules/_model_extraction.py: taken = np.where(way >= 0.5, values[second], values[first])": (
+        "No random number is exactly 0.5."
+    ),
+    "rules/_model_extraction.py: known = np.flatnonzero(allowed[:- 2])": "The last range is not allowed there.",
+    "rules/_model_extraction.py: for ends in ((0, known[-1] + 1), (known[ -1], len(allowed) - 1)):": (
+        "The ranges between are allowed already."
     ),
     "explain/_search.py: parts.append(self._towards(number, rows[own], coded[own], nodes, against[:, -1]))": (
         "There is one box in each row of `against`."

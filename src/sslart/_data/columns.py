@@ -46,7 +46,15 @@ TOPICS = tuple(MEANINGS)
 SHOWN_COLUMNS = 10
 
 MARKED = "?"  # not a unit: see `ColumnPlan.texts`
-FREE_TEXT, NAMES_SAMPLES = "free text", "identifier"
+FREE_TEXT, NAMES_SAMPLES, NUMBERS_SAMPLES = "free text", "identifier", "numbers the rows"
+CURES = {  # by reason: the reason in words, and how to use the column all the same
+    FREE_TEXT: (
+        "it is free text",
+        "turn it into numbers with a vectoriser, such as TfidfVectorizer in a ColumnTransformer",
+    ),
+    NAMES_SAMPLES: ("its values name samples", "give it the pandas dtype 'category'"),
+    NUMBERS_SAMPLES: ("its values number samples", "give it the dtype float"),
+}
 MIN_SAMPLES = 20  # with fewer samples, all values of a column may differ by chance
 MANY = 50  # a column with more categories, most of them unique, holds names of samples
 YEARS = (1500, 2100)  # consecutive numbers in between are years, not row numbers
@@ -57,7 +65,23 @@ TIME_WORDS = frozenset(
     | {"wave", "round", "order", "seq", "sequence", "step", "cycle", "epoch", "rank"}
 )
 LONG, WORDS = 40, 5  # characters and words on average
-NAMED_AS_IDS = re.compile(r"(.*[\s_.-])?(id|ids|index|idx|key|nr|no|number|row|rowid|rownames?|unnamed.*|uuid|guid)")
+# A column of one of these names says which unit a row belongs to, where its values repeat.
+_UNITS = (
+    "patient|subject|subj|participant|respondent|person|individual|animal|rat|mouse|dog|cow|pig|monkey|mare|tree|"
+    "student|pupil|school|teacher|hospital|clinic|centre|center|site|batch|lot|plate|machine|device|sensor|household|"
+    "family|litter|herd|farm|plot|block|firm|company|store|customer|client|user|account|session|donor|worker|driver|"
+    "player|brood|nest|specimen"
+)
+_SHORT = "pat|sch|dist|district|hh|pers|fam|stud|state|county|country|cust|emp|case|record|sample|org|group|cluster"
+_NUMBERED = r"(id|ids|uuid|guid|nr|no|num|number|code)"
+_ID_OF_UNIT = rf"(.*\s)?({_UNITS}|{_SHORT})\s?{_NUMBERED}"
+UNIT_NAME = re.compile(rf"(.*\s)?(uuid|guid|id)|({_UNITS})s?|{_ID_OF_UNIT}")
+NAMED_AS_IDS = re.compile(
+    r"(.*\s)?(id|ids|index|idx|key|nr|no|number|row|rowid|rownames?|unnamed.*|uid|uuid|guid)|id\s?(nr|no|num|number)"
+    rf"|{_ID_OF_UNIT}"
+)
+MAY_MEASURE = frozenset({"index", "key", "no", "number"})  # alone, such as prices, nitric oxide, counts
+NO_NAME = re.compile(r"column \d+")  # of a column of a file whose header is blank there
 
 
 def is_frame(X: Any) -> bool:
@@ -109,6 +133,11 @@ def _numpy_name(dtype: np.dtype[Any]) -> str:
 def is_numeric(column: Any) -> bool:
     """Return True if a column has a numeric type."""
     return dtype_name(column).startswith(("int", "uint", "float", "double"))
+
+
+def is_integer(column: Any) -> bool:
+    """Return True if a column has a type of whole numbers."""
+    return dtype_name(column).startswith(("int", "uint"))
 
 
 def is_untyped(column: Any) -> bool:
@@ -165,6 +194,18 @@ def kind_of_text(values: Sequence[Any]) -> str | None:
     return NAMES_SAMPLES if n_different == len(known) or n_different > MANY else None
 
 
+def why_useless(name: str, values: NDArray[Any]) -> str | None:
+    """Return the reason why no model can learn from a column of text or numbers; None if there is none.
+
+    Numbers that all differ need the name of an identifier or of a unit too, or none.
+    """
+    if values.dtype == object:
+        return kind_of_text(values.tolist())
+    words = spaced_name(name)
+    is_named = NAMED_AS_IDS.fullmatch(words) or UNIT_NAME.fullmatch(words) or NO_NAME.fullmatch(words)
+    return NUMBERS_SAMPLES if is_named and numbers_samples(values, name) else None
+
+
 def numbers_samples(values: FloatArray, name: str | None) -> bool:
     """Return True if a numeric column seems to enumerate the samples: whole numbers that all differ.
 
@@ -178,7 +219,7 @@ def numbers_samples(values: FloatArray, name: str | None) -> bool:
     steps = np.diff(np.sort(known))
     if (known != np.floor(known)).any() or (steps == 0).any():
         return False
-    if name is not None and is_named_as_id(name):
+    if name is not None and is_named_as_id(name) and name.lower() not in MAY_MEASURE:
         return True
     lowest, highest = known.min(), known.max()
     if (YEARS[0] <= lowest and highest <= YEARS[1]) or not (steps == 1).all():
@@ -194,8 +235,7 @@ def is_named_as_id(name: str) -> bool:
     >>> [is_named_as_id(name) for name in ("id", "Patient ID", "customerId", "row_no", "width", "void")]
     [True, True, True, True, False, False]
     """
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    return NAMED_AS_IDS.fullmatch(spaced.strip().lower()) is not None
+    return NAMED_AS_IDS.fullmatch(spaced_name(name)) is not None
 
 
 def spaced_name(name: str) -> str:
@@ -207,21 +247,34 @@ def spaced_name(name: str) -> str:
     return " ".join(re.sub(r"(?<=[a-z])(?=[A-Z])|[\s_.-]+", " ", name).lower().split())
 
 
-def texts_to_leave_out(given: list[tuple[str, Any]], columns: Sequence[NDArray[Any]]) -> dict[int, ColumnNote]:
-    """Return notes on the columns of text that no model can learn from, by position; warn of them."""
+def columns_to_leave_out(
+    given: list[tuple[str, Any]], columns: Sequence[NDArray[Any]], *, numbers: bool
+) -> dict[int, ColumnNote]:
+    """Return notes on the columns of text, and of whole numbers, that no model can learn from; warn of them.
+
+    Parameters
+    ----------
+    given : list of (str, column)
+        As the user gave them: other types, such as float, say that a column is to be learnt from.
+    columns : sequence of array
+        Their values as they were read.
+    numbers : bool
+        Whether to look at whole numbers too.
+
+    Returns
+    -------
+    dict from int to ColumnNote
+        By position; empty if no column remained.
+    """
     found = {}
     for position, ((name, column), values) in enumerate(zip(given, columns, strict=True)):
-        if values.dtype == object and is_text(column):
-            kind = kind_of_text(values.tolist())
-            if kind is not None:
-                found[position] = ColumnNote(LEFT_OUT, name, kind)
+        may_be_useless = is_text(column) if values.dtype == object else numbers and is_integer(column)
+        if may_be_useless and (why := why_useless(name, values)) is not None:
+            found[position] = ColumnNote(LEFT_OUT, name, why)
     if len(found) == len(given):
         return {}
     for note in found.values():
-        why, cure = "its values name samples", "give it the pandas dtype 'category'"
-        if note.detail == FREE_TEXT:
-            why = "it is free text"
-            cure = "turn it into numbers with a vectoriser, such as TfidfVectorizer in a ColumnTransformer"
+        why, cure = CURES[note.detail]
         warnings.warn(f"Column {note.column!r} is left out: {why}. To use it, {cure}.", UserWarning, stacklevel=5)
     return found
 

@@ -11,7 +11,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._data.columns import BLANK, CODES, GROUPS, MISSING_CODES, TIME_WORDS, UNKNOWN, ColumnNote, spaced_name
+from sslart._data.columns import (
+    BLANK,
+    CODES,
+    GROUPS,
+    MISSING_CODES,
+    TIME_WORDS,
+    UNIT_NAME,
+    UNKNOWN,
+    ColumnNote,
+    spaced_name,
+)
 from sslart._data.labels import Labels
 from sslart._data.samples import Table
 from sslart._data.text_parsing import UNKNOWN_WORDS
@@ -24,16 +34,6 @@ MOST_ROWS, MOST_CELLS = 20_000, 2_000_000  # the first: rows of one unit mostly 
 MOSTLY = 0.5  # missing: a column of which less than half is known
 MOST_OTHERS = 12  # columns in which rows of one value are compared
 
-# A column of one of these names says which unit a row belongs to, where its values repeat.
-_UNITS = (
-    "patient|subject|subj|participant|respondent|person|individual|animal|rat|mouse|dog|cow|pig|monkey|mare|tree|"
-    "student|pupil|school|teacher|hospital|clinic|centre|center|site|batch|lot|plate|machine|device|sensor|household|"
-    "family|litter|herd|farm|plot|block|firm|company|store|customer|client|user|account|session|donor|worker|driver|"
-    "player|brood|nest|specimen"
-)
-_SHORT = "pat|sch|dist|district|hh|pers|fam|stud|state|county|country|cust|emp|case|record|sample|org|group|cluster"
-_NUMBERED = r"(id|ids|uuid|guid|nr|no|num|number|code)"
-UNIT_NAME = re.compile(rf"(.*\s)?(uuid|guid|id)|({_UNITS})s?|(.*\s)?({_UNITS}|{_SHORT})\s?{_NUMBERED}")
 # of these the numbers are names, though they have digits
 CODE_NAME = re.compile(
     r"(.*\s)?(zip|zip\s?code|post\s?code|postal\s?code|plz|sku|fips|icd(9|10)?|naics|sic|area\s?code)"

@@ -21,6 +21,7 @@ from sslart._data.columns import (
     ColumnPlan,
     array_of,
     columns_of,
+    columns_to_leave_out,
     dtype_name,
     has_columns,
     is_frame,
@@ -29,7 +30,6 @@ from sslart._data.columns import (
     is_untyped,
     keep_plan,
     plan_of,
-    texts_to_leave_out,
     values_of,
 )
 from sslart._data.dates import days_of, holds_dates, stand_for_months, with_parts
@@ -132,7 +132,8 @@ def read_samples(
         Whether to leave out text columns that are identifiers or free text, with a warning. Columns of the pandas dtype
         "category" are always used.
     read_texts : bool
-        With `leave_out`, whether to parse text columns of dates, or of numbers with units.
+        With `leave_out`, whether to parse text columns of dates, or of numbers with units, and to leave out columns of
+        whole numbers that number samples. Not where X is a sample of more rows.
     blank_rows : bool
         Whether to accept rows without any value, if others have values.
     """
@@ -178,7 +179,7 @@ def read_samples(
         untyped = frozenset(
             position for position, (_, column) in enumerate(given) if is_untyped(column) and position not in dates
         )
-        notes = texts_to_leave_out(given, columns) if leave_out else {}
+        notes = columns_to_leave_out(given, columns, numbers=read_texts) if leave_out else {}
         for position in notes:
             columns[position] = _all_missing(len(columns[position]))
         table = _mixed_table(estimator, X, columns, untyped, reset, blank_rows)
@@ -204,9 +205,14 @@ def read_samples(
             raise ValueError(_about_infinity(np.asarray(X, dtype=np.float64), [name for name, _ in given])) from None
         raise
     if reset:
-        keep_plan(estimator, NO_PLAN)
+        notes = columns_to_leave_out(given, list(values.T), numbers=read_texts) if leave_out and given else {}
+        plan = ColumnPlan(left_out=tuple(notes), notes=tuple(notes.values()))
+        keep_plan(estimator, plan)
     for position in plan.dates:
         _check_is_missing(plan.names(_known_names(estimator))[position], values[:, position])
+    if plan.left_out:
+        values = values.copy()  # of the user's array
+        values[:, plan.left_out] = np.nan
     empty = {position: _all_missing(len(values)) for position in plan.left_out}
     table = _refuse_empty_rows(Table(values, empty, names=_names_of(estimator)), blank_rows)
     return with_parts(table, plan.dates, plan.monthly)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.columns import FREE_TEXT, MARKED, is_named_as_id, kind_of_text, numbers_samples
+from sslart._data.columns import MARKED, NAMES_SAMPLES, why_useless
 from sslart._data.dates import days_of
 from sslart._data.interpretation import in_words
 from sslart._data.text_parsing import (
@@ -40,7 +40,6 @@ from sslart._utils.text import Day, listed
 COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
 WITH_A_MARK = re.compile(r"[$€£]?\s?[+-]?\d[\d\s.,']*\s?[%$€£]?")
 WITH_A_UNIT = re.compile(r"[+-]?[\d.,]+\s?[^\d\s].*")
-NO_NAME = re.compile(r"column \d+")  # name given to a column with a blank header
 SHOWN_CELLS = 5
 MOST_FIRST = 1000  # cells checked for leading zeros, to save time
 
@@ -193,13 +192,8 @@ def unusable(samples: Any, wanted: Sequence[str]) -> dict[str, str]:
     found = {}
     for name in samples.columns:
         column = samples[name]
-        if name in wanted or column.dtype.kind == "M":
-            continue
-        if column.dtype.kind == "f":
-            if (is_named_as_id(name) or NO_NAME.fullmatch(name)) and numbers_samples(column.to_numpy(), name):
-                found[name] = "numbers the rows"
-        elif kind := kind_of_text(column.tolist()):
-            found[name] = "free text" if kind == FREE_TEXT else "names the rows"
+        if name not in wanted and column.dtype.kind != "M" and (why := why_useless(name, column.to_numpy())):
+            found[name] = "names the rows" if why == NAMES_SAMPLES else why
     return {} if len(found) == len(samples.columns) else found
 
 

@@ -59,7 +59,7 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
 
     @property
     def counts_(self) -> CountArray:
-        """F^OtM: number of labels of each class learnt by each box, (n_nodes, n_classes); fractions with `half_life`."""
+        """F^OtM: number of labels of each class in each box, shape (n_nodes, n_classes); fractions with `half_life`."""
         members = self._fitted().members
         return np.concatenate([one.class_table.by_class(one.network.nodes.counts) for one in members])
 
@@ -529,7 +529,7 @@ class GuaranteedClassifier(AbstainingClassifier):
             error_levels(self._name, self.max_error, class_table.classes)
 
     def predict_set(self, X: Any, coverage: float = 0.9, per_class: bool = False) -> BoolArray:
-        """Return a conformal prediction set for each sample: classes that contain the true one with a given probability.
+        """Return conformal prediction sets: classes that contain the true one with a given probability.
 
         Calibrated by leave-one-out: a class is in the set if its probability is at least the (1 - `coverage`) quantile
         of the probabilities of the true classes of the labelled samples, each predicted without its own label. The most

@@ -15,7 +15,7 @@ from sslart._data.samples import Table
 from sslart._data.scaling import coded_parts, usual_spans
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart.explain._relations import Relation, relations_of
+from sslart.explain._relations import Relation, relations_of, shortest
 
 STAY = -1  # the option of a feature that does not change
 FEW_VALUES = 12  # a number that has no more values than this, many times each, takes these and none between them
@@ -211,15 +211,6 @@ def _distinct(values: FloatArray, tolerance: float) -> tuple[FloatArray, IntArra
     groups = np.cumsum(np.diff(distinct, prepend=-np.inf) > tolerance) - 1
     earliest = np.lexsort((first, groups))[np.searchsorted(groups, np.arange(len(starts)))] if len(starts) else starts
     return distinct[earliest], np.add.reduceat(counts, starts)
-
-
-def shortest(values: FloatArray, tolerance: float) -> FloatArray:
-    """Return each number in as few decimals as are within a tolerance; what needs more than 12 stays."""
-    short = values.copy()
-    for decimals in range(12, -1, -1):
-        rounded = np.round(values, decimals)
-        short = np.where(np.abs(rounded - values) <= tolerance, rounded, short)
-    return short
 
 
 def data_decimals(distinct: FloatArray, counts: IntArray, span: float) -> int:

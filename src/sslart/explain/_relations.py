@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from sslart._data.dates import parts_of
+from sslart._data.encoder import Encoder
+from sslart._data.ranks import GRID
 from sslart._data.samples import Table
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
@@ -99,11 +101,12 @@ class _Finder:
 
     def _find_copies(self, member: MemberView) -> None:
         """Find columns that rise, or fall, strictly with another: corners of boxes show that as samples do."""
-        lower, upper = (side[:MAX_SAMPLES] for side in member.network.boxes_in_units())
+        encoder, sides = member.encoder, member.network.boxes_in_units()
+        lower, upper = (_without_rounding(encoder, side[:MAX_SAMPLES]) for side in sides)
         if not self.numeric:
             return
         every = self.samples[:, self.numeric]
-        place_of = {one.column: place for place, one in enumerate(member.encoder.features) if one.category is None}
+        place_of = {one.column: place for place, one in enumerate(encoder.features) if one.category is None}
         places = [place_of[column] for column in self.numeric]
         values = np.concatenate([every, lower[:, places], upper[:, places]])
         swapped = np.concatenate([every, upper[:, places], lower[:, places]])
@@ -207,7 +210,8 @@ def _known_samples(member: MemberView) -> tuple[FloatArray, dict[int, tuple[IntA
     encoder, n_columns = member.encoder, member.encoder.n_columns
     lower, upper = member.boxes
     points = np.where(lower > upper, np.nan, lower)[(lower >= upper).all(axis=1)][:MAX_SAMPLES]
-    units, values = encoder.decode(points), np.full((len(points), n_columns), np.nan)
+    units = _without_rounding(encoder, encoder.decode(points))
+    values = np.full((len(points), n_columns), np.nan)
     categories: dict[int, tuple[IntArray, Values]] = {}
     places_of: dict[int, list[int]] = {column: [] for column in encoder.categorical}
     for place, feature in enumerate(encoder.features):
@@ -228,6 +232,20 @@ def _known_samples(member: MemberView) -> tuple[FloatArray, dict[int, tuple[IntA
             codes = np.concatenate([own, codes])
         categories[column] = codes, known
     return (values if table is None else np.concatenate([table.values, values])), categories
+
+
+def shortest(values: FloatArray, tolerance: FloatArray | float) -> FloatArray:
+    """Return each number in as few decimals as are within a tolerance; what needs more than 12 stays."""
+    short = values.copy()
+    for decimals in range(12, -1, -1):
+        rounded = np.round(values, decimals)
+        short = np.where(np.abs(rounded - values) <= tolerance, rounded, short)
+    return short
+
+
+def _without_rounding(encoder: Encoder, units: FloatArray) -> FloatArray:
+    """Return values of boxes as samples had them, where those had few decimals: the encoder has a grid."""
+    return shortest(units, (encoder.upper - encoder.lower) * 4 / GRID)
 
 
 def _in_steps(values: FloatArray) -> FloatArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -368,9 +369,14 @@ class ModelRuleSet(_Rules[ModelRule]):
         return tuple(self._names)
 
     @property
+    def n_tested(self) -> int:
+        """Number of samples that did not make the rules: a fifth of those given, and 0 of few."""
+        return sum(rule.n_tested for rule in self)
+
+    @property
     def agreement(self) -> float:
-        """Share of the samples that the rules were chosen for on which they agree with the model."""
-        return sum(rule.n_agreeing for rule in self) / self.n_samples
+        """Share of `n_tested` on which the rules agree with the model; NaN without a sample."""
+        return sum(rule.n_agreeing for rule in self) / self.n_tested if self.n_tested else nan
 
     def apply_table(self, table: Table) -> IntArray:
         """Return the place of the rule that each sample of a table that has been read meets."""
@@ -430,10 +436,14 @@ class ModelRuleSet(_Rules[ModelRule]):
 
     def summary(self) -> str:
         """Return a sentence with the number of rules and their agreement with the model."""
-        of = "samples" if not self.from_boxes else "samples drawn from its boxes. Real samples may agree less often"
+        rules = plural(len(self), "rule")
+        if not self.n_tested:
+            return f"{rules}. {plural(self.n_samples, 'sample')}: too few to test how often they agree with the model."
+        give = "gives" if len(self) == 1 else "give"
+        of = " drawn from its boxes. Real samples may agree less often" if self.from_boxes else ""
         return (
-            f"{plural(len(self), 'rule')} that give{'s' if len(self) == 1 else ''} what the model predicts for "
-            f"{share_text(self.agreement)} of {self.n_samples} {of}."
+            f"{rules} that {give} what the model predicts for {share_text(self.agreement)} of "
+            f"{plural(self.n_tested, 'sample')} that did not make them{of}."
         )
 
     def _layout(self) -> dict[str, bool]:
@@ -476,6 +486,7 @@ class ModelRuleSet(_Rules[ModelRule]):
             "conditions": of_model.conditions_text(rule, alone=len(self) == 1),
             "n_covered": rule.n_covered,
             "coverage": round(rule.coverage, 6),
+            "n_tested": rule.n_tested,
             "n_agreeing": rule.n_agreeing,
             "agreement": round(rule.agreement, 6),
             "n_labelled": rule.right.total,
@@ -492,7 +503,8 @@ class ModelRuleSet(_Rules[ModelRule]):
             "features": list(self.feature_names),
             "n_samples": self.n_samples,
             "from_boxes": self.from_boxes,
-            "agreement": self.agreement,
+            "n_tested": self.n_tested,
+            "agreement": self.agreement if self.n_tested else None,
             "rules": [of_model.rule_values(rule) for rule in self],
         }
 
