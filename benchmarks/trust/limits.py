@@ -5,35 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import sqrt
 
-from scipy.stats import binom
-
 from sslart._utils.text import markdown_table
 from trust.figures import Result, at, by_set, mean, percent
-from trust.measures import AVERAGE, CERTAIN, MAX_ERRORS, SENSES
+from trust.measures import AVERAGE, BY_CHANCE, CERTAIN, MAX_ERRORS, SENSES, answering, exceeds, exceeds_clearly
 from trust.sections import Findings, Row, command
 from trust.simulations import COPIES_LABELS, GROUPED, N_LABELS, PLAIN
 from trust.thresholds import TUNING
 
 LEVEL = "0.1"
 ALLOWED = 1.0 - (SENSES[CERTAIN] or 0.0)  # share of the models that may exceed their limit
-BY_CHANCE = 0.05  # with which a limit that is just kept would show as many wrong answers on the test part
-
-
-def answering(results: Sequence[Result], level: str, sense: str) -> list[Result]:
-    return [one for one in results if one["answers"][level][sense]["answered"] > 0]
-
-
-def exceeds(one: Result, level: str, sense: str) -> bool:
-    """Return True if more of the answers on the test part are wrong than the limit allows."""
-    found = one["answers"][level][sense]
-    return bool(found["wrong"] > float(level) * found["answered"] + 1e-9)
-
-
-def exceeds_clearly(one: Result, level: str, sense: str) -> bool:
-    """Return True if that is more than the finite test part explains."""
-    found = one["answers"][level][sense]
-    n_answered, n_wrong = (round(found[name] * one["n_test"]) for name in ("answered", "wrong"))
-    return exceeds(one, level, sense) and bool(binom.sf(n_wrong - 1, n_answered, float(level)) < BY_CHANCE)
 
 
 def _cells(results: Sequence[Result], level: str, sense: str) -> list[str]:

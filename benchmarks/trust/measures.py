@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from scipy.stats import binom
 
 from sslart import AutoSSLART
 from trust.draws import Draw
@@ -16,6 +18,7 @@ SETS = {**{f"{level:g}": (level, False) for level in COVERAGES}, "0.9 per class"
 MAX_ERRORS = (0.05, 0.1, 0.2)
 CERTAIN, AVERAGE = "certain", "average"
 SENSES = {CERTAIN: 0.9, AVERAGE: None}  # in which `max_error` holds, with the parameter `confidence`
+BY_CHANCE = 0.05  # with which a limit that is just kept would show as many wrong answers on the test part
 FALSE_ALARMS = (0.01, 0.05, 0.1)
 FEW_OF_A_CLASS = 20  # a class with fewer test samples is not judged by itself
 
@@ -42,8 +45,7 @@ def measured(model: AutoSSLART, given: Draw) -> Figures:
 
 
 def claims(model: AutoSSLART, given: Draw) -> Figures:
-    """Return the accuracy that `summary()` and `sslart fit` print, with its interval, and the accuracy that is "
-    "found."""
+    """Return the stated accuracy with its interval, and the accuracy that is found on new samples."""
     printed = model.quality_.accuracy
     predicted = model.predict(given.X_test)
     found: Figures = {
@@ -122,6 +124,23 @@ def _answers(model: AutoSSLART, given: Draw, level: float, confidence: float | N
     if given.noisy_truth is not None:
         found["noisy"] = float(np.mean(answered & (predicted != given.noisy_truth)))
     return found
+
+
+def answering(results: Iterable[Figures], level: str, sense: str) -> list[Figures]:
+    return [one for one in results if one["answers"][level][sense]["answered"] > 0]
+
+
+def exceeds(one: Figures, level: str, sense: str) -> bool:
+    """Return True if more of the answers on the test part are wrong than the limit allows."""
+    found = one["answers"][level][sense]
+    return bool(found["wrong"] > float(level) * found["answered"] + 1e-9)
+
+
+def exceeds_clearly(one: Figures, level: str, sense: str) -> bool:
+    """Return True if that is more than the finite test part explains."""
+    found = one["answers"][level][sense]
+    n_answered, n_wrong = (round(found[name] * one["n_test"]) for name in ("answered", "wrong"))
+    return exceeds(one, level, sense) and bool(binom.sf(n_wrong - 1, n_answered, float(level)) < BY_CHANCE)
 
 
 def alarms(model: AutoSSLART, given: Draw) -> dict[str, float]:

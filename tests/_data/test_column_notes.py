@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 import sslart
 from sslart import SSLART, AutoSSLART, FuzzyART
+from sslart.cli import main
 
 
 def patients() -> tuple[pd.DataFrame, np.ndarray]:
@@ -73,13 +75,57 @@ def test_of_few_samples_and_of_columns_that_are_all_there_is_none_is_left_out() 
     assert len(FuzzyART().fit(names).coded_feature_names_) == 30
 
 
-def test_numbers_are_never_left_out_but_those_that_number_samples_are_named() -> None:
+@pytest.mark.parametrize("name", ["id", "row", "patient", "Subject", "caseid", "idno", "school_nr", "column 3"])
+def test_whole_numbers_that_name_samples_are_left_out_of_frames(name: str, tmp_path: Path) -> None:
     X, y = patients()
-    wider = X.assign(row=np.arange(200), id=np.random.RandomState(0).permutation(10_000)[:200], age=X.index % 7)
-    model = SSLART(random_state=0).fit(wider, y)
-    assert noted(model, "possible identifiers") == ["row", "id"]
-    assert {"row", "id"} <= set(model.coded_feature_names_)
-    assert noted(SSLART(random_state=0).fit(wider.to_numpy(), y), "possible identifiers") == ["x5"]
+    plain = AutoSSLART(random_state=0).fit(X, y)
+    wider = X.assign(**{name: np.random.RandomState(0).permutation(200) + 1})
+    before = wider.copy()
+    for frame in (wider, pl.from_pandas(wider)):
+        with pytest.warns(UserWarning, match=f"'{name}' is left out: .* give it the dtype float") as warned:
+            model = AutoSSLART(random_state=0).fit(frame, y)
+        assert [one.filename for one in warned] == [__file__]
+        assert noted(model, "columns left out") == [name]
+        assert noted(model, "possible identifiers") == []
+        assert (model.n_features_in_, list(model.feature_names_in_)) == (6, list(wider.columns))
+        np.testing.assert_array_equal(model.predict_proba(frame), plain.predict_proba(X))
+    sslart.save(model, tmp_path / "model.sslart")
+    same = sslart.load(tmp_path / "model.sslart")
+    np.testing.assert_array_equal(same.predict_proba(wider.assign(**{name: 7})), plain.predict_proba(X))
+    with pytest.warns(UserWarning, match="feature names"):
+        np.testing.assert_array_equal(same.predict_proba(wider.to_numpy()), plain.predict_proba(X))
+    pd.testing.assert_frame_equal(wider, before)
+    with pytest.raises(ValueError, match=name):
+        same.predict(X)
+    np.testing.assert_array_equal(same.partial_fit(wider, y).predict(wider), model.partial_fit(wider, y).predict(wider))
+
+
+def test_floats_arrays_and_other_numbers_are_not_left_out_but_may_be_named() -> None:
+    X, y = patients()
+    ids = np.random.RandomState(0).permutation(10_000)[:200]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = SSLART(random_state=0).fit(X.assign(z=np.arange(200), id=ids.astype(float), number=ids), y)
+        assert noted(model, "possible identifiers") == ["z", "id"]
+        assert {"z", "id", "number"} <= set(model.coded_feature_names_)
+        wider = X.assign(row=np.arange(200), id=ids)
+        assert noted(SSLART(random_state=0).fit(wider.to_numpy(), y), "possible identifiers") == ["x5"]
+        SSLART(random_state=0).partial_fit(wider, y)
+
+
+def test_the_command_line_leaves_out_the_same_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = patients()
+    wider = X.assign(caseid=np.random.RandomState(0).permutation(200) + 1, number=np.arange(200) * 3)
+    wider.assign(y=y).replace({"y": {-1: None}}).to_csv(tmp_path / "table.csv", index=False)
+    main(["fit", str(tmp_path / "table.csv"), "--label", "y", "--out", str(tmp_path / "model.sslart")])
+    assert "caseid left out numbers the rows" in " ".join(capsys.readouterr().out.split())
+    fitted = sslart.load(tmp_path / "model.sslart")
+    with pytest.warns(UserWarning, match="'caseid' is left out"):
+        in_python = AutoSSLART(random_state=0).fit(wider, y)
+    known = np.flatnonzero(y >= 0)
+    np.testing.assert_array_equal(
+        fitted.predict_proba(wider.drop(columns="caseid"))[known], in_python.predict_proba(wider)[known]
+    )
 
 
 def test_columns_that_give_the_class_away_are_named() -> None:
@@ -123,6 +169,8 @@ def test_columns_that_count_twice_are_named() -> None:
         near=X[first] + 1e-3 * np.random.RandomState(0).rand(200),
         sex=pd.Series(["m", "f"] * 100),
         code=[1, 0] * 100,
+        first=pd.Series(["a", "b", *[None] * 198], dtype=object),
+        second=pd.Series(["c", "d", *[None] * 198], dtype=object),  # of two rows, any two texts divide them alike
     )
     notes = SSLART(random_state=0).fit(wider, y).summary().notes
     assert {(note.column, note.detail) for note in notes if note.topic == "columns counted twice"} == {

@@ -192,14 +192,14 @@ def test_models_above_their_limit_are_counted_among_those_that_answer() -> None:
         return {"n_test": 100, "answers": {"0.1": {"certain": {"answered": answered, "wrong": wrong}}}}
 
     kept, above, clearly, silent = result(0.5, 0.05), result(0.5, 0.06), result(0.5, 0.25), result(0.0, 0.0)
-    assert limits.answering([kept, above, silent], "0.1", "certain") == [kept, above]
-    assert [limits.exceeds(one, "0.1", "certain") for one in (kept, above, clearly, silent)] == [
+    assert measures.answering([kept, above, silent], "0.1", "certain") == [kept, above]
+    assert [measures.exceeds(one, "0.1", "certain") for one in (kept, above, clearly, silent)] == [
         False,
         True,
         True,
         False,
     ]
-    assert [limits.exceeds_clearly(one, "0.1", "certain") for one in (kept, above, clearly)] == [False, False, True]
+    assert [measures.exceeds_clearly(one, "0.1", "certain") for one in (kept, above, clearly)] == [False, False, True]
 
 
 def test_tables_that_choose_thresholds_judge_nothing() -> None:
@@ -225,10 +225,14 @@ def test_a_section_takes_the_place_of_the_one_before() -> None:
 def test_the_page_has_the_tables_with_several_rows_of_a_unit_if_they_were_measured(tmp_path: Path) -> None:
     one = {"kind": "panel", "table": "MASS/OME", "with_id": True, "n_labels": 60, "draw": 0, "dependence": "ID"}
     one |= {"stated": 0.7, "low": 0.6, "high": 0.8, "found": 0.75, "test_error": 0.02}
+    answered = {"answered": 0.5, "wrong": 0.06}
+    one["answers"] = {"0.1": {"certain": {"answered": 0.0, "wrong": 0.0}, "average": answered}}
     assert panels.judged(tmp_path) == []
     pieces.store(tmp_path / panels.FILE, [one, {**one, "table": "plm/Males"}])  # the second one is for tuning
     assert panels.judged(tmp_path) == [one]
-    assert "The interval holds in **1 of 1** fits" in page.page([], (), "x", panels.judged(tmp_path))
+    found = page.page([], (), "x", panels.judged(tmp_path))
+    assert "The interval holds in **1 of 1** fits" in found
+    assert "is wrong in 0 of 0; with `confidence=None` in 1 of 1." in found
     assert "Dependent rows" not in page.page([], (), "x")
 
 

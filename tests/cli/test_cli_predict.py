@@ -167,7 +167,7 @@ def test_too_few_samples_to_flag_any_are_named(tmp_path: Path, capsys: Captured)
     few.write_text("size,kind\n1,a\n2,a\n8,b\n9,b\n")
     assert main(["fit", str(few), "--label", "kind", "--out", str(model)]) == 0
     assert main(["predict", str(model), str(few), "--out", str(out)]) == 0
-    assert "none can be flagged: at most 5 in 100 false alarms take 19 distinct" in capsys.readouterr().err
+    assert "none can be flagged: at most 5 in 100 false alarms need 19 distinct" in capsys.readouterr().err
 
 
 def test_errors_name_cause_and_cure(tmp_path: Path, capsys: Captured) -> None:

@@ -233,6 +233,18 @@ def test_inputs_are_named_as_the_columns() -> None:
     ]
 
 
+def test_columns_that_were_left_out_are_no_inputs() -> None:
+    X, y = mixed(100)
+    numbers = X[["size", "weight"]]
+    for frame in (X.assign(id=np.arange(100)), numbers.assign(id=np.arange(100))):
+        with pytest.warns(UserWarning, match="'id' is left out"):
+            model = SSLART(random_state=0).fit(frame, y)
+        made, learnt = sslart.to_onnx(model), frame.drop(columns="id")
+        assert len(made.graph.input) == learnt.shape[1]
+        session = onnxruntime.InferenceSession(made.SerializeToString())
+        assert session.run(None, feeds_of(session, learnt))[0].tolist() == model.predict(frame).tolist()
+
+
 def test_a_column_of_categories_alone_and_one_without_any_are_the_same() -> None:
     frame = pd.DataFrame({"v1": ["a", "b", "a", "c"], "": pd.Series([None] * 4, dtype="category")})
     model = SSLART(random_state=0).fit(frame, [0, 1, 0, 1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -22,7 +23,8 @@ ATTRIBUTE = "_column_plan"  # of an estimator
 
 CONSTANT, LEFT_OUT, LEAK = "constant columns", "columns left out", "likely leaks"
 TWICE, IDENTIFIER = "columns counted twice", "possible identifiers"
-AS_DATES, AS_NUMBERS, AS_MISSING = "texts read as dates", "texts read as numbers", "texts taken for missing"
+AS_DATES, AS_NUMBERS = "texts read as dates or times", "texts read as numbers"
+AS_MISSING = "texts taken for missing"
 CODES, GROUPS, MISSING_CODES = "possible codes", "likely groups", "possible codes for missing values"
 UNKNOWN, BLANK = "categories for unknown values", "mostly blank columns"
 APART = "labelled rows differ"
@@ -45,11 +47,22 @@ MEANINGS = {  # by topic, in the order in which they are shown
 TOPICS = tuple(MEANINGS)
 SHOWN_COLUMNS = 10
 
-MARKED = "?"  # which is no unit
-FREE_TEXT, NAMES_SAMPLES = "free text", "identifier"
-MIN_SAMPLES = 20  # of fewer, values that all differ mean nothing
-MANY = 50  # categories of which most come once name samples
-YEARS = (1500, 2100)  # consecutive numbers between are years
+MARKED = "?"  # not a unit: see `ColumnPlan.texts`
+FREE_TEXT, HARDLY_REPEATS = "free text", "hardly repeats a value"
+NAMES_SAMPLES, NUMBERS_SAMPLES = "names the rows", "numbers the rows"
+CURES = {  # by reason: the reason in words, and how to use the column all the same
+    FREE_TEXT: (
+        "it is free text",
+        "turn it into numbers with a vectoriser, such as TfidfVectorizer in a ColumnTransformer",
+    ),
+    NAMES_SAMPLES: ("its values name samples", "give it the pandas dtype 'category'"),
+    HARDLY_REPEATS: ("its values hardly repeat", "give it the pandas dtype 'category'"),
+    NUMBERS_SAMPLES: ("its values number samples", "give it the dtype float"),
+}
+MIN_SAMPLES = 20  # with fewer samples, all values of a column may differ by chance
+MANY = 50  # categories are of no use if most rows have one that occurs once
+ALONE = 2 / 3  # share of the rows with a value of their own, from which on values hardly repeat
+YEARS = (1500, 2100)  # consecutive numbers in between are years, not row numbers
 # in the name of a column whose numbers follow each other because time does
 TIME_WORDS = frozenset(
     {"time", "t", "year", "years", "yr", "month", "months", "week", "weeks", "day", "days", "date", "hour", "hours"}
@@ -57,11 +70,30 @@ TIME_WORDS = frozenset(
     | {"wave", "round", "order", "seq", "sequence", "step", "cycle", "epoch", "rank"}
 )
 LONG, WORDS = 40, 5  # characters and words on average
-NAMED_AS_IDS = re.compile(r"(.*[\s_.-])?(id|ids|index|idx|key|nr|no|number|row|rowid|rownames?|unnamed.*|uuid|guid)")
+# A column of one of these names says which unit a row belongs to, where its values repeat.
+_UNITS = (
+    "patient|subject|subj|participant|respondent|person|individual|animal|rat|mouse|dog|cow|pig|monkey|mare|tree|"
+    "student|pupil|school|teacher|hospital|clinic|centre|center|site|batch|lot|plate|machine|device|sensor|household|"
+    "family|litter|herd|farm|plot|block|firm|company|store|customer|client|user|account|session|donor|worker|driver|"
+    "player|brood|nest|specimen"
+)
+_SHORT = "pat|sch|dist|district|hh|pers|fam|stud|state|county|country|cust|emp|case|record|sample|org|group|cluster"
+_NUMBERED = r"(id|ids|uuid|guid|nr|no|num|number|code)"
+_ID_OF_UNIT = rf"(.*\s)?({_UNITS}|{_SHORT})\s?{_NUMBERED}"
+ID_OF_UNITS = re.compile(rf"(.*\s)?(uuid|guid|id)|{_ID_OF_UNIT}")
+UNIT_NAME = re.compile(rf"{_UNITS}|{ID_OF_UNITS.pattern}")  # a plural is a number of them
+NAMED_AS_IDS = re.compile(
+    r"(.*\s)?(id|ids|index|idx|key|nr|no|number|row|rowid|rownames?|unnamed.*|uid|uuid|guid)|id\s?(nr|no|num|number)"
+    rf"|{_ID_OF_UNIT}"
+)
+# texts of these names are units where they come about equally often, as in a panel; elsewhere they are categories
+PLACE_NAME = re.compile(r"(country|state|province|region|county|city|municipality|town|iso[23]?c?)(\s(name|code).*)?")
+MAY_MEASURE = frozenset({"index", "key", "no", "number"})  # alone, such as prices, nitric oxide, counts
+NO_NAME = re.compile(r"column \d+")  # of a column of a file whose header is blank there
 
 
 def is_frame(X: Any) -> bool:
-    """Return True if X has columns with types of their own."""
+    """Return True if X is a data frame, with a type for each column."""
     # of the class first: pandas computes the types when an instance is looked at
     return hasattr(X, "columns") and (hasattr(type(X), "dtypes") or hasattr(X, "dtypes"))
 
@@ -81,7 +113,7 @@ def has_columns(frame: Any, names: Sequence[str] | None, n_columns: int) -> bool
 
 
 def values_of(X: Any, names: Sequence[str]) -> NDArray[Any] | None:
-    """Return the values of a pandas frame with columns of these names, of any type; of anything else None."""
+    """Return the values of a pandas frame with exactly these columns; None for anything else."""
     pandas = sys.modules.get("pandas")  # no frame can be made without it, and loading it takes time
     if pandas is None or type(X) is not pandas.DataFrame or not has_columns(X, names, len(names)):
         return None
@@ -91,7 +123,7 @@ def values_of(X: Any, names: Sequence[str]) -> NDArray[Any] | None:
 
 def array_of(column: Any) -> NDArray[Any]:
     """Return the values of a column of a frame."""
-    # the same as by NumPy, which first looks for other protocols: that takes several times as long for few rows
+    # same result as np.asarray, which tries other protocols first and is several times slower for few rows
     return column.to_numpy() if type(column).__module__.startswith("pandas.") else np.asarray(column)
 
 
@@ -111,19 +143,24 @@ def is_numeric(column: Any) -> bool:
     return dtype_name(column).startswith(("int", "uint", "float", "double"))
 
 
+def is_integer(column: Any) -> bool:
+    """Return True if a column has a type of whole numbers."""
+    return dtype_name(column).startswith(("int", "uint"))
+
+
 def is_untyped(column: Any) -> bool:
-    """Return True if the type of a column does not determine the type of its values."""
+    """Return True if the dtype of a column does not determine the types of its values, as with dtype object."""
     return dtype_name(column).startswith(("object", "null"))
 
 
 def is_text(column: Any) -> bool:
-    """Return True if a column has the type of text, or no type, in which text may be."""
+    """Return True if a column may hold text: its dtype is text or object."""
     return dtype_name(column).startswith(("object", "str", "utf8", "large_string"))
 
 
 @dataclass(frozen=True)
 class ColumnNote:
-    """One thing to know about a column.
+    """A note about a column, such as a likely leak.
 
     Attributes
     ----------
@@ -144,7 +181,7 @@ class ColumnNote:
 
 
 def by_topic(notes: Iterable[ColumnNote]) -> dict[str, str]:
-    """Return one line for each topic that there are notes on."""
+    """Return the notes as one line per topic."""
     found: dict[str, list[str]] = {}
     for note in notes:
         found.setdefault(note.topic, []).append(str(note))
@@ -154,22 +191,38 @@ def by_topic(notes: Iterable[ColumnNote]) -> dict[str, str]:
 
 
 def kind_of_text(values: Sequence[Any]) -> str | None:
-    """Return `FREE_TEXT` or `NAMES_SAMPLES` for a column of text that is useless as a feature, else None."""
+    """Return the reason why a column of text is useless as a feature, else None."""
     known = [value for value in values if isinstance(value, str)]
-    n_different = len(set(known))
+    counts = Counter(known)
+    n_different = len(counts)
     if len(known) < MIN_SAMPLES or n_different <= len(known) / 2:
         return None
     some = known[:1000]
     if sum(map(len, some)) > LONG * len(some) or sum(len(value.split()) for value in some) > WORDS * len(some):
         return FREE_TEXT
-    return NAMES_SAMPLES if n_different == len(known) or n_different > MANY else None
+    if n_different == len(known):
+        return NAMES_SAMPLES
+    n_alone = sum(n == 1 for n in counts.values())
+    return HARDLY_REPEATS if n_different > MANY and n_alone >= ALONE * len(known) else None
+
+
+def why_useless(name: str, values: NDArray[Any]) -> str | None:
+    """Return the reason why no model can learn from a column of text or numbers; None if there is none.
+
+    Numbers that all differ need the name of an identifier or of a unit too, or none.
+    """
+    if values.dtype == object:
+        return kind_of_text(values.tolist())
+    words = spaced_name(name)
+    is_named = NAMED_AS_IDS.fullmatch(words) or UNIT_NAME.fullmatch(words) or NO_NAME.fullmatch(words)
+    return NUMBERS_SAMPLES if is_named and numbers_samples(values, name) else None
 
 
 def numbers_samples(values: FloatArray, name: str | None) -> bool:
     """Return True if a numeric column seems to enumerate the samples: whole numbers that all differ.
 
-    They are consecutive, in order or from 0 or 1 in any order, or the name is that of an identifier. Years, and numbers
-    with the name of a time or a rank, are none.
+    They are consecutive (in order, or from 0 or 1 in any order), or the column is named as an identifier. Years, and
+    columns named as a time or a rank, do not count.
     """
     known = values[~np.isnan(values)]
     some = known[:100]
@@ -178,7 +231,7 @@ def numbers_samples(values: FloatArray, name: str | None) -> bool:
     steps = np.diff(np.sort(known))
     if (known != np.floor(known)).any() or (steps == 0).any():
         return False
-    if name is not None and is_named_as_id(name):
+    if name is not None and is_named_as_id(name) and name.lower() not in MAY_MEASURE:
         return True
     lowest, highest = known.min(), known.max()
     if (YEARS[0] <= lowest and highest <= YEARS[1]) or not (steps == 1).all():
@@ -194,8 +247,7 @@ def is_named_as_id(name: str) -> bool:
     >>> [is_named_as_id(name) for name in ("id", "Patient ID", "customerId", "row_no", "width", "void")]
     [True, True, True, True, False, False]
     """
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    return NAMED_AS_IDS.fullmatch(spaced.strip().lower()) is not None
+    return NAMED_AS_IDS.fullmatch(spaced_name(name)) is not None
 
 
 def spaced_name(name: str) -> str:
@@ -207,27 +259,40 @@ def spaced_name(name: str) -> str:
     return " ".join(re.sub(r"(?<=[a-z])(?=[A-Z])|[\s_.-]+", " ", name).lower().split())
 
 
-def texts_to_leave_out(given: list[tuple[str, Any]], columns: Sequence[NDArray[Any]]) -> dict[int, ColumnNote]:
-    """Return notes on the columns of text that no model can learn from, by position; warn of them."""
+def columns_to_leave_out(
+    given: list[tuple[str, Any]], columns: Sequence[NDArray[Any]], *, numbers: bool
+) -> dict[int, ColumnNote]:
+    """Return notes on the columns of text, and of whole numbers, that no model can learn from; warn of them.
+
+    Parameters
+    ----------
+    given : list of (str, column)
+        As the user gave them: other types, such as float, say that a column is to be learnt from.
+    columns : sequence of array
+        Their values as they were read.
+    numbers : bool
+        Whether to look at whole numbers too.
+
+    Returns
+    -------
+    dict from int to ColumnNote
+        By position; empty if no column remained.
+    """
     found = {}
     for position, ((name, column), values) in enumerate(zip(given, columns, strict=True)):
-        if values.dtype == object and is_text(column):
-            kind = kind_of_text(values.tolist())
-            if kind is not None:
-                found[position] = ColumnNote(LEFT_OUT, name, kind)
+        may_be_useless = is_text(column) if values.dtype == object else numbers and is_integer(column)
+        if may_be_useless and (why := why_useless(name, values)) is not None:
+            found[position] = ColumnNote(LEFT_OUT, name, why)
     if len(found) == len(given):
         return {}
     for note in found.values():
-        why, cure = "its values name samples", "give it the pandas dtype 'category'"
-        if note.detail == FREE_TEXT:
-            why = "it is free text"
-            cure = "turn it into numbers with a vectoriser, such as TfidfVectorizer in a ColumnTransformer"
+        why, cure = CURES[note.detail]
         warnings.warn(f"Column {note.column!r} is left out: {why}. To use it, {cure}.", UserWarning, stacklevel=5)
     return found
 
 
 def with_part_names(names: Sequence[str], columns: Sequence[int]) -> list[str]:
-    """Return the names of columns, with those of the parts of their dates at the end."""
+    """Return the names of columns, followed by those of the parts of dates."""
     own = [DateName(name) if column in columns else name for column, name in enumerate(names)]
     return [*own, *(DatePart(f"{part} of {names[column]}") for column in columns for part in PARTS)]
 
@@ -241,15 +306,15 @@ class ColumnPlan:
     dates : tuple of int
         The columns that hold dates or times.
     left_out : tuple of int
-        The columns that are not learnt from, though they vary: identifiers and free text.
+        The varying columns that are not used as features: identifiers and free text.
     notes : tuple of ColumnNote
     day_first : tuple of int
-        Of the dates, those that came as text with the day before the month, such as 31/12/2021.
+        Columns of dates written as text with the day before the month, such as 31/12/2021.
     monthly : tuple of int
-        Of the dates, those that stand for a whole month or year, being the first day of it: they have no weekday.
+        Columns of dates that are all the first day of a month, and so stand for months or years, without a weekday.
     texts : tuple of (int, str)
-        The columns of text of which some cells are not what they seem: the unit of those that hold numbers, empty
-        where they have none; `MARKED` for those with categories in which marks such as "n/a" stand for missing values.
+        Columns of text that are not read as they are: those of numbers with their unit, which may be empty; those of
+        categories in which markers such as "n/a" stand for missing values with `MARKED`.
     """
 
     dates: tuple[int, ...] = ()
@@ -266,7 +331,7 @@ class ColumnPlan:
     def of_dates(self, n_given: int) -> frozenset[int]:
         """Return the columns of dates and of their parts, in a table with `n_given` given columns.
 
-        They change together: a value of one of them alone may be that of no date.
+        They change together: a change of only one of them may match no date.
         """
         return frozenset(self.dates).union(range(n_given, self.n_columns(n_given)))
 
@@ -292,7 +357,7 @@ class ColumnPlan:
 
     @classmethod
     def from_state(cls, state: Any, n_given: int) -> ColumnPlan:
-        """Return the plan of a saved state, after checking that it can be one."""
+        """Restore the plan from a saved state after validating it."""
         dates, left_out, day_first, monthly = (
             tuple(state[name]) for name in ("dates", "left_out", "day_first", "monthly")
         )
@@ -325,7 +390,7 @@ def plan_of(owner: Any) -> ColumnPlan:
 
 
 def keep_plan(owner: Any, plan: ColumnPlan) -> None:
-    """Let a reader of samples know a plan; an empty one is none."""
+    """Store a column plan on a reader of samples, unless it is empty."""
     vars(owner).pop(ATTRIBUTE, None)
     if plan != NO_PLAN:
         setattr(owner, ATTRIBUTE, plan)

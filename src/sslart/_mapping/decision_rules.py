@@ -1,4 +1,4 @@
-"""Parameters of decisions: costs of wrong predictions, and the largest error among the answered samples."""
+"""Parameters of decisions: costs of wrong predictions (`decision_costs`), and `max_error`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from sslart._utils.validation import check_number
 
 BALANCED = "balanced"
 SHOWN_CLASSES = 10  # in a message
-MAX_COST = 1e300  # a sum of many is still a number
+MAX_COST = 1e300  # so that sums of costs do not overflow
 Costs = dict[tuple[Any, Any], float] | str  # by pairs (true class, predicted class), or BALANCED
 
 
 def check_costs(owner: str, given: Any) -> None:
-    """Raise a ValueError where `decision_costs` cannot be costs, whatever the classes are."""
+    """Raise a ValueError if `decision_costs` is invalid for any classes."""
     if isinstance(given, str) and given == BALANCED:
         return
     if isinstance(given, Mapping):
@@ -44,10 +44,10 @@ def check_costs(owner: str, given: Any) -> None:
 def cost_matrix(
     owner: str, given: Any, classes: NDArray[Any], counts: Callable[[], NDArray[Any]] | None = None
 ) -> FloatArray | None:
-    """Return `decision_costs` as a matrix, true × predicted in the order of the classes; None where there are none.
+    """Return `decision_costs` as a matrix, true × predicted in the order of the classes; None if not set.
 
-    In a dict, wrong predictions that it does not name cost 1, and right ones 0. `counts` returns the number of labels
-    of each class, for "balanced"; None where costs are only checked: one of each.
+    Pairs missing in a dict cost 1 if wrong and 0 if right. `counts` returns the number of labels of each class, for
+    "balanced"; None, if costs are only validated: one label each.
     """
     if given is None:
         return None
@@ -78,10 +78,10 @@ def cost_matrix(
 
 
 def balanced_costs(counts: NDArray[Any]) -> FloatArray:
-    """Return costs, given the labels of each class, such that wrong predictions of each class cost the same in sum.
+    """Return costs inversely proportional to class frequencies, given the number of labels of each class.
 
-    Each class counts one label more than it has: of few labels, the share of a rare class is not known well, and
-    probabilities are careful.
+    One label is added to each class, since the frequency of a rare class is uncertain, and predicted probabilities are
+    smoothed as well.
     """
     n = 1 + counts
     return np.asarray((n.sum() / (len(n) * n))[:, None] * (1.0 - np.eye(len(n))))
@@ -90,7 +90,7 @@ def balanced_costs(counts: NDArray[Any]) -> FloatArray:
 def expected_costs(proba: FloatArray, costs: FloatArray) -> FloatArray:
     """Return the expected cost of predicting each class, shape (n_samples, n_classes).
 
-    Classes are added up one after the other, so that every program that does the same gets the same bits.
+    Classes are summed in order, so that ONNX and other implementations get the same bits.
     """
     total = proba[:, :1] * costs[0]
     for index in range(1, len(costs)):
@@ -152,7 +152,7 @@ class ErrorLevels:
 
 
 def check_max_error(owner: str, given: Any) -> None:
-    """Raise a ValueError where `max_error` cannot be one, whatever the classes are."""
+    """Raise a ValueError if `max_error` is invalid for any classes."""
     if not isinstance(given, Mapping):
         _check_level(owner, "max_error", given)
         return

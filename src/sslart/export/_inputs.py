@@ -71,16 +71,19 @@ class UnitSamples:
 def declare_columns(graph: Graph, names: Sequence[str], encoders: Sequence[Encoder], plan: ColumnPlan) -> GraphInputs:
     """Declare the inputs: one matrix X of numbers, or one input per column where a column is categorical.
 
-    A date is the number of days since 1970; its hour, weekday and month are no inputs, but follow from it.
+    A date is the number of days since 1970; its hour, weekday and month are no inputs, but follow from it. Columns that
+    `fit` left out are no inputs either.
     """
-    categorical, n_columns = encoders[0].categorical, len(names)
-    numeric = [column for column in range(n_columns) if column not in categorical]
-    if not categorical:
+    categorical, n_columns = encoders[0].categorical.difference(plan.left_out), len(names)
+    numeric = [column for column in range(n_columns) if column not in categorical.union(plan.left_out)]
+    if not categorical and not plan.left_out:
         return GraphInputs(graph, numeric, graph.input("X", DOUBLE, n_columns), {}, {})
     n_given = n_columns - len(plan.dates) * len(PARTS)
-    inputs = [
-        graph.input(name, STRING if column in categorical else DOUBLE, 1) for column, name in enumerate(names[:n_given])
-    ]
+    inputs = {
+        column: graph.input(name, STRING if column in categorical else DOUBLE, 1)
+        for column, name in enumerate(names[:n_given])
+        if column not in plan.left_out
+    }
     categories = {column: categories_of(encoders, column, names[column]) for column in sorted(categorical)}
     codes = {
         column: _category_codes(graph, inputs[column], known)

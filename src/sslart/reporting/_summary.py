@@ -334,20 +334,18 @@ def model_rules(observed: Observed, X: Any) -> Numbers | None:
     if observed.view.decides_by_one_box:
         return None
     rules = rules_of(observed.model, X)
-    places = rules.apply_table(observed.table)
-    agrees = np.array([rules[place].label == label for place, label in zip(places, observed.predicted, strict=True)])
     lines = [
         {
             "number": rule.number,
             "label": rule.label,  # None where the model abstains
             "conditions": [condition_text(one) for one in rule.conditions],
-            "covered": share(int((places == place).sum()), len(places)),
-            "agreeing": share(int(agrees[places == place].sum()), int((places == place).sum())),
+            "covered": share(rule.n_covered, rules.n_samples),
+            "agreeing": share(rule.n_agreeing, rule.n_held_out),
             "right": share(rule.right.count, rule.right.total),  # on the labels learnt
         }
-        for place, rule in enumerate(rules)
+        for rule in rules
     ]
-    return {"lines": lines, "fidelity": share(int(agrees.sum()), len(agrees))}
+    return {"lines": lines, "fidelity": share(sum(rule.n_agreeing for rule in rules), rules.n_held_out)}
 
 
 def importance_lines(observed: Observed) -> tuple[list[Numbers], int]:

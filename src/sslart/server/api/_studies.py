@@ -38,7 +38,7 @@ from sslart.server.store._journal import last_fit, n_rows_before
 from sslart.server.studies._boxes import nearest_boxes
 from sslart.server.studies._boxes import similar as similar_to
 from sslart.server.studies._columns import columns_of
-from sslart.server.studies._drift import watch as watch_of
+from sslart.server.studies._drift_tests import watch as watch_of
 from sslart.server.studies._rules import dependence as dependence_of
 from sslart.server.studies._search import condition_of, covered, suggested
 from sslart.server.studies._study import Study

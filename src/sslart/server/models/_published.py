@@ -12,7 +12,7 @@ import numpy as np
 
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
-from sslart._data.texts import MISSING
+from sslart._data.text_parsing import MISSING
 from sslart._mapping.model_view import Decisions, ModelView, PredictionBatch, view_of
 from sslart._tables import pandas
 from sslart._tables.cells import plain

@@ -12,7 +12,7 @@ import numpy as np
 
 from sslart._art.backend import row_keys
 from sslart._data.samples import Table
-from sslart._data.texts import MISSING
+from sslart._data.text_parsing import MISSING
 from sslart._mapping.conformal import guarantees_of
 from sslart._mapping.loo_predictions import VARIANCE_FACTOR, LooPredictions
 from sslart._mapping.model_view import ModelView
@@ -115,7 +115,7 @@ def trust(view: ModelView, places: IntArray, rows: IntArray) -> dict[str, Any]:
 
 
 def plain_quality(stated: ModelQuality) -> dict[str, Any]:
-    """Return what the statement of quality adds to an accuracy: its lines of text, the skill, and the assumption."""
+    """Return the statement of quality without the accuracy: its lines of text, the skill, and the assumption."""
     return {"lines": stated.lines(), "skill": stated.skill, "assumes": stated.assumes}
 
 
