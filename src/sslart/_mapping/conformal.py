@@ -542,7 +542,7 @@ def guarantees_of(
 
 
 def _answered(curve: ErrorCurve, level: float, certainty: float | None, n: float) -> Answered:
-    """Return how much a model answers at a level; `n`: labels, those also that `abstain_below` leaves out."""
+    """Return the answers of a model at a level, as a share of `n` labels."""
     limit, place = curve.least_confidence(level), curve.place(level)
     share = 0.0 if place is None else float(curve.answered[place] / n)
     return Answered(share, None if limit == NEVER else limit, labels_needed(level, certainty))
