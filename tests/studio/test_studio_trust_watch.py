@@ -116,6 +116,7 @@ def test_a_limit_of_errors_is_set_and_removed(opened: Opened) -> None:
     option = next(one for one in read(opened, "trust")["coverage"]["options"] if one["max_error"] == 0.1)
     assert n_abstained(opened) == 0
     assert part.get_by_role("radio", name="At most 1 %").is_disabled()
+    part.get_by_text(f"on average: {percent(option['coverage_on_average'])}", exact=True).first.wait_for()
     part.get_by_role("radio", name="At most 10 %").check()
     part.get_by_text(f"For the other {percent(1 - option['coverage'])} it abstains.").wait_for()
     assert n_abstained(opened) == 0
