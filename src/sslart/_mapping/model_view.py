@@ -6,6 +6,7 @@ attribute of an estimator. Classes are given by their index in the sorted `class
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -23,7 +24,7 @@ from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED, ClassTable, Label, Labels, check_has_label, read_labels
 from sslart._data.samples import SampleReader, Table, rows_without_values
 from sslart._mapping.base import Mapping
-from sslart._mapping.conformal import ConformalPredictor, no_promise
+from sslart._mapping.conformal import CERTAINTY, ConformalPredictor, no_promise
 from sslart._mapping.decision_rules import ErrorLevels, balanced_costs, cheapest, expected_costs
 from sslart._mapping.ensemble_votes import Ballot, vote_on_evidence, vote_on_labels
 from sslart._mapping.loo_predictions import LooPredictions, left_out_by_vote
@@ -396,6 +397,7 @@ class ModelView:
     # (n_classes, n_classes): decision costs, true × predicted; None: the most probable class is predicted
     decision_costs: FloatArray | None = None
     max_error: ErrorLevels | None = None  # maximum share of wrong predictions
+    confidence: float | None = CERTAINTY  # with which that holds for this model; None: on average
     calibration: NoveltyCalibration | None = None  # of novelty detection
 
     @property
@@ -437,9 +439,14 @@ class ModelView:
         """True if a parameter lets the model abstain at low confidence."""
         return self.abstain_below is not None or self.max_error is not None
 
+    @property
+    def certainty(self) -> float:
+        """Certainty of the limits of error that are shown: `confidence`, or the usual one where limits are averages."""
+        return CERTAINTY if self.confidence is None else self.confidence
+
     @cached_property
     def promises(self) -> ConformalPredictor:
-        """Conformal guarantees for new samples, from leave-one-out predictions."""
+        """Sets and limits of error for new samples, from leave-one-out predictions."""
         left_out = self.left_out
         if left_out is None:
             raise ValueError(no_promise(self.name))
@@ -453,7 +460,13 @@ class ModelView:
             return None
         weights, costs = (None if one is None else one.tobytes() for one in (self.vote_weights, self.decision_costs))
         key = ("limits", levels, self.abstain_below, weights, costs, *(member.readout for member in self.members))
-        return self.members[0].network.get_or_compute(key, lambda: self.promises.confidence_limits(levels))
+        return self.members[0].network.get_or_compute(key, lambda: self._new_limits(levels))
+
+    def _new_limits(self, levels: ErrorLevels) -> FloatArray:
+        """Return the limits of confidence; a warning for each level of error that is kept at none."""
+        for obstacle in self.promises.obstacles(levels):
+            warnings.warn(obstacle, UserWarning, stacklevel=2)
+        return self.promises.confidence_limits(levels)
 
     def is_unsure(self, indices: IntArray, proba: FloatArray) -> BoolArray:
         """Return a mask of samples with a class whose confidence is too low to predict it."""

@@ -13,6 +13,7 @@ from sslart._art.backend import row_keys
 from sslart._data.columns import APART, SHOWN_COLUMNS
 from sslart._data.labels import UNLABELLED, Label
 from sslart._data.samples import Table
+from sslart._mapping.conformal import Guarantee, guarantees_of
 from sslart._mapping.evidence.settings import MANY_CLASSES
 from sslart._mapping.loo_predictions import FOUND, GIVEN, VARIANCE_FACTOR, LooPredictions
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 SKILL_LEVEL = 0.05  # significance level of the one-sided test against class frequencies
 MIN_UNITS = 5  # observations required for the test: with fewer, the variance of losses is unknown
 LEAST_PROBABILITY = 1e-15  # lower limit of probabilities in the log loss, as in scikit-learn
+
+SHOWN_ERROR = 0.1  # limit of error that is shown where a model has none of its own
 
 SHOWN, NOT_SHOWN = "shown", "no evidence yet"
 
@@ -134,6 +137,8 @@ class ModelQuality:
         Labels that count as one observation; None if each counts by itself.
     dependence : Dependence or None
         Dependence between rows found by a test, which defines the groups.
+    limit : Guarantee or None
+        Limit of error of the model, or of 10 % where it has none: how much it answers within it.
     warnings : tuple of str
         Limitations, such as columns in which labelled rows differ from the others.
     """
@@ -155,6 +160,7 @@ class ModelQuality:
     confusion: tuple[tuple[int, ...], ...] = ()
     together: JointLabels | None = None
     dependence: Dependence | None = None
+    limit: Guarantee | None = None
     warnings: tuple[str, ...] = ()
 
     @property
@@ -195,6 +201,8 @@ class ModelQuality:
         if self.auc is not None:
             found["AUC"] = f"{self.auc:.3f}"
         found["skill"] = self.skill_text()
+        if self.limit is not None:
+            found["limit of error"] = self.limit.sentence()
         if self.dependence is not None:
             found["dependent rows"] = str(self.dependence)
         elif self.together is not None:
@@ -366,7 +374,19 @@ def quality_of(view: ModelView) -> ModelQuality:
         left_out.truth, left_out.predicted, left_out.proba, left_out.weights, left_out.groups, VARIANCE_FACTOR
     )
     figures = measure(measured, view.classes.tolist(), found.how)
-    return replace(figures, together=found.together, dependence=dependence, warnings=found.warnings)
+    return replace(
+        figures,
+        together=found.together,
+        dependence=dependence,
+        limit=guarantees_of(view.promises, [_shown_error(view)], view.certainty).levels[0],
+        warnings=found.warnings,
+    )
+
+
+def _shown_error(view: ModelView) -> float:
+    """Return the limit of error to show: that of the model for all of its predictions, or the usual one."""
+    overall = None if view.max_error is None else view.max_error.overall
+    return SHOWN_ERROR if overall is None else overall
 
 
 def _warnings(view: ModelView) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.columns import MARKED, NAMES_SAMPLES, why_useless
+from sslart._data.columns import MARKED, why_useless
 from sslart._data.dates import days_of
 from sslart._data.interpretation import in_words
 from sslart._data.text_parsing import (
@@ -193,7 +193,7 @@ def unusable(samples: Any, wanted: Sequence[str]) -> dict[str, str]:
     for name in samples.columns:
         column = samples[name]
         if name not in wanted and column.dtype.kind != "M" and (why := why_useless(name, column.to_numpy())):
-            found[name] = "names the rows" if why == NAMES_SAMPLES else why
+            found[name] = why
     return {} if len(found) == len(samples.columns) else found
 
 

@@ -65,6 +65,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
     search_depth: int | None
     abstain_below: float | None
     max_error: float | dict[Any, float] | None
+    confidence: float | None
     decision_costs: Any
     class_weight: Any
     families: Any

@@ -24,7 +24,7 @@ from sslart._data.labels import (
 )
 from sslart._data.samples import Table, spread
 from sslart._mapping.base import Effort, Mapping
-from sslart._mapping.conformal import no_promise
+from sslart._mapping.conformal import CERTAINTY, no_promise
 from sslart._mapping.decision_rules import cost_matrix, error_levels
 from sslart._mapping.mergeable_state import Shared
 from sslart._mapping.model_view import MemberView, ModelView, view_of
@@ -55,6 +55,7 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
     search_depth: int | None = None
     abstain_below: float | None = None
     max_error: float | dict[Any, float] | None = None
+    confidence: float | None = CERTAINTY
     decision_costs: Any = None
 
     @property
@@ -109,14 +110,15 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
 
     def _decisions(self, model: FittedModel, members: tuple[MemberView, ...]) -> dict[str, Any]:
         classes = model.class_table.classes
-        depth = self._check("search_depth")
+        depth, confidence = self._check("search_depth"), self._check("confidence")
         return {
             "search_depth": NO_LIMIT if depth is None else depth,
             "abstain_below": self._check("abstain_below"),
             "decision_costs": cost_matrix(
                 self._name, self.decision_costs, classes, lambda: sum(member.counts.sum(axis=0) for member in members)
             ),
-            "max_error": error_levels(self._name, self.max_error, classes),
+            "max_error": error_levels(self._name, self.max_error, confidence, classes),
+            "confidence": confidence,
         }
 
     def _read_stream(
@@ -182,7 +184,7 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
             Classes. If the model abstains: -1 for integer classes, None for others. It abstains on a sample without any
             value, if others have values.
         """
-        model, given = self._fitted(), values_of(type(self), True)(self)
+        model, given = self._fitted(), values_of(type(self), True, without="confidence")(self)  # that of `max_error`
         if all(one is None for one in given[:-1]):  # the last is the class of the estimator
             winner = winner_of_row(model, X)
             if winner is not None:
@@ -366,6 +368,12 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         features                4
         labels                  0: 13, 1: 12, 2: 4
         accuracy                100.0 % (95 % interval 79.1 to 100.0 %), leave-one-out
+        baseline                44.8 %: always 0
+        balanced accuracy       100.0 %
+        log loss                0.022 (class frequencies: 1.075)
+        AUC                     1.000
+        skill                   shown
+        limit of error          at most 10 % wrong with 90 % certainty: answers 100 % of the samples; on average: 100 %
         fewer than five labels  2 (4)
         boxes                   40
         """
@@ -526,7 +534,7 @@ class GuaranteedClassifier(AbstainingClassifier):
     def _check_classes(self, class_table: ClassTable) -> None:
         super()._check_classes(class_table)
         if self.max_error is not None:
-            error_levels(self._name, self.max_error, class_table.classes)
+            error_levels(self._name, self.max_error, self._check("confidence"), class_table.classes)
 
     def predict_set(self, X: Any, coverage: float = 0.9, per_class: bool = False) -> BoolArray:
         """Return conformal prediction sets: classes that contain the true one with a given probability.
@@ -542,8 +550,8 @@ class GuaranteedClassifier(AbstainingClassifier):
             In (0, 1): on average over training sets and new samples like the labelled ones, at least this share of the
             sets contain the true class.
         per_class : bool, default=False
-            Whether the coverage must hold for the samples of each class (class-conditional). This needs more labels and
-            makes sets larger.
+            Whether the coverage shall hold for the samples of each class by itself: a class with too few labels for
+            that is in every set. `sslart.metrics.guarantees` names the class with the lowest coverage otherwise.
 
         Returns
         -------
@@ -553,8 +561,13 @@ class GuaranteedClassifier(AbstainingClassifier):
         Raises
         ------
         ValueError
-            If the coverage cannot be guaranteed: with n labels (of each class, with `per_class`) the highest is
-            n / (n + 1). Or if the model stores no labelled samples: without evidence mapping.
+            If the model keeps no labelled samples: without evidence mapping.
+
+        Warns
+        -----
+        UserWarning
+            If labels are too few to exclude a class, so that it is in every set: with n labels (of the class, where
+            `per_class`) the highest coverage that excludes any is n / (n + 1).
 
         Notes
         -----

@@ -24,7 +24,7 @@ from numbers import Real
 from typing import Any, TypeVar
 
 from sslart._data.ranks import AUTO, SCALINGS
-from sslart._mapping.decision_rules import check_costs, check_max_error
+from sslart._mapping.decision_rules import check_certainty, check_costs, check_max_error
 from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING
 from sslart._utils.validation import check_flag, check_jobs, check_number, check_option, check_whole
 
@@ -236,12 +236,22 @@ TABLE = {
         Parameter(
             "max_error",
             "In (0, 1]: `predict` abstains so that at most this share of the samples that it does predict are wrong, "
-            "on average over training sets and new samples like the labelled ones",
+            "for new samples like the labelled ones",
             "From a dict, of those predicted as a class, and it does not abstain from other classes. It needs evidence "
-            "mapping, and enough labels.",
+            "mapping. Where labels are too few, or too many of them are predicted wrongly, it abstains from all, with "
+            "a warning.",
             constraint=lambda owner, _, value: None if value is None else check_max_error(owner, value),
             predicts=True,
             type="float, dict from class to float, or None",
+        ),
+        Parameter(
+            "confidence",
+            "In (0, 1): the probability, over the draw of the labels, that `max_error` holds for this model",
+            "None: `max_error` holds on average over training sets alone, so that more is answered, and for many "
+            "models more are wrong.",
+            constraint=check_certainty,
+            predicts=True,
+            type="float or None",
         ),
         Parameter(
             "decision_costs",
@@ -357,12 +367,12 @@ def parameters_of(cls: Any) -> dict[str, Parameter]:
 
 
 @cache
-def values_of(cls: Any, predicts: bool) -> Callable[[Any], tuple[Any, ...]]:
+def values_of(cls: Any, predicts: bool, without: str = "bounds") -> Callable[[Any], tuple[Any, ...]]:
     """Return a getter of the parameter values of an estimator that affect predictions, or learning.
 
-    Without `bounds`, which cannot change after the first call.
+    Without one parameter: `bounds` cannot change after the first call.
     """
-    names = [one.name for one in parameters_of(cls).values() if one.predicts == predicts and one.name != "bounds"]
+    names = [one.name for one in parameters_of(cls).values() if one.predicts == predicts and one.name != without]
     return operator.attrgetter(*names, "__class__")  # with a single name it would not return a tuple
 
 

@@ -44,7 +44,8 @@ from sslart.estimators._learning import calibration_after, drift_after, settled
 from sslart.estimators._parameters import LABELLED, documented, parameters_of
 from sslart.estimators._sslart import SSLART, evidence_of, grouped_by_dependence
 
-OF_THE_VOTE = {"abstain_below", "max_error", "decision_costs", "random_state", "n_jobs"}  # not of the members
+# parameters that members do not have
+OF_THE_VOTE = {"abstain_below", "max_error", "confidence", "decision_costs", "random_state", "n_jobs"}
 MEMBER_PARAMETERS = tuple(name for name in parameters_of(SSLART) if name not in OF_THE_VOTE)
 
 Fits = tuple[Measured | LeftOut | None, ...]  # of the samples of a call, by member
@@ -104,6 +105,7 @@ class WESSLART(GuaranteedClassifier):
         search_depth: int | None = None,
         abstain_below: float | None = None,
         max_error: float | dict[Any, float] | None = None,
+        confidence: float | None = 0.9,
         decision_costs: Any = None,
         families: Any = None,
         bandwidth: float | None = None,
