@@ -242,7 +242,7 @@ def read_header(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[dict[str,
     if length > _n_bytes_left(file):
         raise truncated
     if length % ALIGNMENT:
-        raise ValueError(f"{name} is not a sslart model: the length of its header is no multiple of {ALIGNMENT}.")
+        raise ValueError(f"{name} is not a sslart model: the length of its header is not a multiple of {ALIGNMENT}.")
     content = np.empty(_n_bytes_left(file), dtype=np.uint8)
     if file.readinto(content.data) != len(content):  # type: ignore[attr-defined]
         raise truncated

@@ -282,13 +282,13 @@ class DaskClassifier(DaskModel):
     """Base of the classifiers of sslart.dask."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of labelled samples that are predicted rightly; abstention does not count as right.
+        """Return the share of labelled samples that are predicted correctly; abstention does not count as right.
 
         Parameters
         ----------
         X : DataFrame or Array of dask, or array-like, of shape (n_samples, n_features)
         y : Series or Array of dask, or array-like, of shape (n_samples,)
-            True classes. Unlabelled samples are left out of account.
+            True classes. Unlabelled samples are ignored.
         sample_weight : Series or Array of dask, or array-like, of shape (n_samples,), default=None
         """
         if not dask.is_dask_collection(X):

@@ -115,7 +115,7 @@ def categories_of(encoders: Sequence[Encoder], column: int, name: str) -> list[s
     alike = [category for category in known if texts.count(str(category)) > 1]
     if alike:
         raise ValueError(
-            f"Column {name!r} has categories that are alike as strings, and ONNX has strings only: "
+            f"Column {name!r} has categories that are equal as strings, and ONNX has strings only: "
             f"{', '.join(map(repr, alike))}. Make them of one type and fit the model again."
         )
     return texts

@@ -239,7 +239,7 @@ def _scored_pair(estimator: Any, X: Any, y: Any) -> tuple[Labels, Labels]:
     n_unlabelled = len(y) - len(truth.known)
     if n_unlabelled:
         warnings.warn(
-            f"{n_unlabelled} of {len(y)} samples to score are unlabelled (-1, None or NaN) and left out of account. "
+            f"{n_unlabelled} of {len(y)} samples to score are unlabelled (-1, None or NaN) and ignored. "
             "With cv=sslart.model_selection.StratifiedLabelledKFold() they are in training instead.",
             UserWarning,
             stacklevel=3,
@@ -285,7 +285,7 @@ def _mean_over_classes(y_true: Any, y_pred: Any, pos_label: Any, abstained: Any,
         if len(known) < 3:
             raise ValueError(f"Which class is the positive one? Give pos_label, one of {known}.")
     elif pos_label not in known:
-        raise ValueError(f"pos_label={pos_label!r} is no class of y_true or y_pred: give one of {known}.")
+        raise ValueError(f"pos_label={pos_label!r} is not a class of y_true or y_pred: give one of {known}.")
     shares = [
         _share(((predicted.values == label) != of_others)[predicted.known & ((truth.values == label) != of_others)])
         for label in (classes if pos_label is None else [pos_label])
