@@ -20,7 +20,7 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 MAX_COLUMNS = 60  # sums and products are looked for among so many: their number grows with the square
 MANY_COLUMNS = 1000  # of more, only those of the same order are compared: each two would take minutes
-MAX_SAMPLES = 512
+MAX_SAMPLES, FEW_SAMPLES = 512, 64  # the second: a first look at many columns
 MIN_DISTINCT = 12  # as many values in the same order by chance: 1 in 12!
 MIN_SPARE = 8  # samples more than there are terms of a sum
 MAX_TERMS = 5  # of a sum: longer ones are chance, or of no use to a reader
@@ -81,8 +81,9 @@ class _Finder:
         self.bases: set[int] = set()
         encoder = member.encoder
         self.samples, categories = _known_samples(member)
-        self.free = [column for column in free if column in encoder.numeric or column in categories]
-        self.numeric = [column for column in self.free if column in encoder.numeric]
+        numeric = set(encoder.numeric)
+        self.free = [column for column in free if column in numeric or column in categories]
+        self.numeric = [column for column in self.free if column in numeric]
         self.categories = categories
         self._find_copies(member)
         self._find_codes()
@@ -99,18 +100,19 @@ class _Finder:
 
     def _find_copies(self, member: MemberView) -> None:
         """Find columns that rise, or fall, strictly with another: corners of boxes show that as samples do."""
-        lower, upper = (side[:MAX_SAMPLES] for side in member.network.boxes_in_units())
-        if not self.numeric:
+        columns = list(self.numeric)
+        if len(columns) > MANY_COLUMNS:
+            for n in (FEW_SAMPLES, MAX_SAMPLES):  # what differs in a few samples differs in all
+                columns = _in_shared_order(columns, self.samples[:n])
+        if len(columns) < 2:
             return
-        every = self.samples[:, self.numeric]
+        lower, upper = (side[:MAX_SAMPLES] for side in member.network.boxes_in_units())
+        every = self.samples[:, columns]
         place_of = {one.column: place for place, one in enumerate(member.encoder.features) if one.category is None}
-        places = [place_of[column] for column in self.numeric]
+        places = [place_of[column] for column in columns]
         values = np.concatenate([every, lower[:, places], upper[:, places]])
         swapped = np.concatenate([every, upper[:, places], lower[:, places]])
         rising, falling = _in_steps(values), _in_steps(swapped)
-        shared = _in_shared_order(rising[: len(every)]) if len(places) > MANY_COLUMNS else slice(None)
-        values, swapped, rising, falling = (one[:, shared] for one in (values, swapped, rising, falling))
-        columns = np.array(self.numeric)[shared].tolist()
         for first, base in enumerate(columns):
             if base not in self.numeric:
                 continue
@@ -129,7 +131,11 @@ class _Finder:
     def _find_codes(self) -> None:
         """Find columns of few values that are a function of another such column: codes and groups of one thing."""
         levels: dict[int, tuple[IntArray, Values]] = {}
+        some = np.sort(self.samples[:FEW_SAMPLES], axis=0)
+        may_be_codes = (np.diff(some, axis=0) > 0).sum(axis=0) < MAX_LEVELS
         for column in self.free:
+            if not may_be_codes[column]:
+                continue
             if column in self.categories:
                 codes, known = self.categories[column]
             else:
@@ -239,20 +245,14 @@ def _in_steps(values: FloatArray) -> FloatArray:
         return np.asarray(np.rint((values - lowest) / np.where(spans > 0, spans, 1.0) / EXACT))
 
 
-def _in_shared_order(steps: FloatArray) -> IntArray:
-    """Return the columns that put samples into the same order as another column, or into the reverse.
-
-    Columns of fewer than `MIN_DISTINCT` values are none of them.
-    """
+def _in_shared_order(columns: list[int], samples: FloatArray) -> list[int]:
+    """Return the columns that put samples into the same order as another column, or into the reverse."""
+    steps = _in_steps(samples[:, columns])
     ranks = np.where(np.isnan(steps), 0.0, rankdata(steps, "dense", axis=0, nan_policy="omit")).astype(np.int64)
-    highest = ranks.max(axis=0, initial=0)
-    reverse = np.where(ranks > 0, highest + 1 - ranks, 0)
+    reverse = np.where(ranks > 0, ranks.max(axis=0, initial=0) + 1 - ranks, 0)
     digests = [min(up.tobytes(), down.tobytes()) for up, down in zip(ranks.T, reverse.T, strict=True)]
     counts = Counter(digests)
-    return np.array(
-        [place for place, one in enumerate(digests) if counts[one] > 1 and highest[place] >= MIN_DISTINCT],
-        dtype=np.int64,
-    )
+    return [column for column, one in zip(columns, digests, strict=True) if counts[one] > 1]
 
 
 def _one_to_one(base: FloatArray, other: FloatArray) -> Callable[[list[Values]], Values] | None:

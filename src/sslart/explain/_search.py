@@ -23,8 +23,8 @@ from sslart._data.labels import UNLABELLED
 from sslart._mapping.decision_rules import expected_costs
 from sslart._mapping.model_view import ModelView, PredictionBatch
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart.explain._contributions import average_amounts, predictions_at_centres, samples_of_boxes
-from sslart.explain._options import STAY, ChangeSpace, Options
+from sslart.explain._contributions import predictions_at_centres, samples_of_boxes
+from sslart.explain._options import STAY, ChangeSpace, Options, is_wide
 
 PROBED_VALUES = 360  # of a sample, all features of each probe counted: predictions of few features take less time
 FEWEST_PROBES, MOST_PROBES = 12, 96  # of one feature each; so few options of all features together are all tried
@@ -32,8 +32,7 @@ COARSE, MOST_COARSE = 8, 64  # options of a feature whose effect is known: per p
 SPREAD, MOST_SPREAD = 480, 38  # options of all features together, and of one, where none of the probes is enough
 DAYS = 7  # around a date that are all tried: weekdays come again
 EFFECTS = 6000  # predictions that the effects of options may take
-MANY_COLUMNS = 1000  # of more, which each cost much to predict, only those that count most are changed alone
-MOST_MOVED, ENDS = 24, 2  # so many of them, each to so many values
+ENDS = 2  # values of each, where columns are very many
 PAIRED = 6  # features that are tried in pairs
 MANY_PAIRED = 12  # features, for a what-if
 LEVELS, MANY_LEVELS = 10, 24  # options of each of a pair, for a what-if, and where changes must be plausible
@@ -160,9 +159,7 @@ class Search:
             more = self._together(open_, alone.of(np.searchsorted(rows, open_)))
             found.append(more)
             open_ = np.setdiff1d(open_, more.rows[(more.candidates != STAY).sum(axis=1) <= FEW])
-        if not _is_wide(
-            self.view
-        ):  # there a way into a box changes hundreds of columns: it takes long, and is not read
+        if not is_wide(self.view):  # there a way into a box changes hundreds of columns: it takes long, and is not read
             found.append(self._into_boxes(open_))
         return Found.joined(found, self.n_columns)
 
@@ -236,7 +233,7 @@ class Search:
 
     def _anywhere(self, rows: IntArray, places: IntArray) -> Probes:
         """Return options of single features that are spread over all that there are, for the rows at some places."""
-        n = 0 if _is_wide(self.view) else min(max(SPREAD // self.n_columns, COARSE), MOST_SPREAD)
+        n = 0 if is_wide(self.view) else min(max(SPREAD // self.n_columns, COARSE), MOST_SPREAD)
         spread = spread_options(self.options.sizes, n)
         some, columns, which = np.nonzero(self.movable[rows[places]][:, :, None] & (spread != STAY))
         return places[some], columns, spread[columns, which], np.zeros(len(some))
@@ -518,8 +515,8 @@ def spread_options(sizes: IntArray, most: IntArray | int) -> IntArray:
     """Return at most so many options of each column, from the first to the last, (n_columns, n_options)."""
     numbers = np.minimum(sizes, most)
     found = np.full((len(sizes), numbers.max(initial=1)), STAY)
-    for column, (size, n) in enumerate(zip(sizes.tolist(), numbers.tolist(), strict=True)):
-        found[column, :n] = np.linspace(0, size - 1, n).astype(np.int64)
+    for column in np.flatnonzero(numbers).tolist():
+        found[column, : numbers[column]] = np.linspace(0, sizes[column] - 1, numbers[column]).astype(np.int64)
     return found
 
 
@@ -591,11 +588,6 @@ class Effects(NamedTuple):
         return expected
 
 
-def _is_wide(view: ModelView) -> bool:
-    """Return True if so many columns take part in every prediction that only a few of them are changed."""
-    return view.uses_evidence and len(view.feature_names) > MANY_COLUMNS
-
-
 def effects_of(view: ModelView, options: Options) -> Effects:
     """Return the effects of the options of a model, of some where there are many; they are kept."""
 
@@ -603,16 +595,15 @@ def effects_of(view: ModelView, options: Options) -> Effects:
         sizes, n_all = options.sizes, n_probes(len(options.sizes))
         has_all = sizes.sum() <= n_all
         n_each = np.minimum(sizes, sizes.sum() if has_all else np.clip(2 * n_all // len(sizes), COARSE, MOST_COARSE))
-        if is_wide := _is_wide(view):
-            amounts = np.where(sizes > 0, average_amounts(view.members[0], len(sizes)), -1.0)
-            n_each = np.where(amounts >= np.sort(amounts)[-MOST_MOVED], np.minimum(sizes, ENDS), 0)
+        if is_wide(view):
+            n_each = np.minimum(sizes, ENDS)
         spread = spread_options(sizes, n_each)
         columns, which = np.nonzero(spread != STAY)
         chosen = spread[columns, which]
         if has_all:
             return Effects(columns, chosen, np.zeros((len(columns), len(view.classes))))
         table = samples_of_boxes(view)
-        most = 2 if is_wide else max(EFFECTS // max(len(columns), 1), 2)
+        most = 2 if is_wide(view) else max(EFFECTS // max(len(columns), 1), 2)
         table = table[np.unique(np.linspace(0, len(table) - 1, min(most, len(table))).astype(np.int64))]
         space = ChangeSpace(view, options, table)
         n = len(table)
