@@ -50,28 +50,27 @@ Model = FuzzyART | FuzzyARTMAP | SSLART | AutoSSLART | WESSLART
 def save(model: Model, path: str | os.PathLike[str], samples: bool = True) -> None:
     """Write a model to one file atomically.
 
-    The file holds the fitted weights: a model that is loaded predicts at once, and the same bits.
+    The file has the fitted weights: a loaded model predicts without fitting, with the same bits.
 
     Parameters
     ----------
     model : FuzzyART, FuzzyARTMAP, SSLART, AutoSSLART or WESSLART
-        Fitted or not. `FuzzyART.labels_`, which belongs to the samples last learnt, is not saved.
+        Fitted or not. `FuzzyART.labels_`, which belongs to the samples learnt last, is not saved.
     path : str or path
-        An older file there is replaced only when the new one is complete.
+        The file to write. An existing file is replaced atomically.
     samples : bool, default=True
-        Whether the file holds samples of the training table, in the user's units: evidence mapping keeps the labelled
-        ones, to learn on from. Without them the loaded model predicts, explains and flags novelty with the same bits.
-        All that needs them raises a ValueError: `partial_fit`, `sslart.merge`, and whatever shows or weighs labelled
-        samples, such as questions for active learning. `fit` learns afresh.
+        Whether to save the labelled training samples that evidence mapping stores, in the user's units, for further
+        learning. Without them the loaded model predicts, explains and flags novelty with the same bits. Everything that
+        needs them raises a ValueError: `partial_fit`, `sslart.merge`, and what shows or weights labelled samples, such
+        as queries of active learning. `fit` still fits from scratch.
 
     Notes
     -----
-    A file without samples is no anonymous file. It holds the boxes, the range of each column (with ``scaling="rank"`` a
-    table of its values), and the names of columns, categories and classes. A box of a single sample is that sample: all
-    boxes of `support_` 1 can be read as rows, rounded to a grid of 2**32 steps. Lower the vigilance, so that boxes hold
-    several samples, where that matters. No key or hash of a row is in the file, and nothing of the drift that a stream
-    has shown. Of each labelled sample the file has its class, which labels belong together, and what the others predict
-    for it, by which promises are kept.
+    A file without samples is not anonymous. It has the boxes, the range of each column (with ``scaling="rank"`` a table
+    of its values), and the names of columns, categories and classes. A box of a single sample is that sample: all boxes
+    of `support_` 1 can be read as rows, rounded to a grid of 2**32 steps. If that matters, lower the vigilance, so that
+    boxes contain several samples. The file has no key or hash of a row, and no drift statistics of a stream. For each
+    labelled sample it has the class, the group, and the leave-one-out prediction, which guarantees are based on.
 
     Examples
     --------
@@ -94,15 +93,15 @@ def save_with_notes(
     *,
     samples: bool = True,
 ) -> None:
-    """Write a model to one file, with further plain values and arrays that `load` leaves out of account.
+    """Write a model to one file, with additional plain values and arrays that `load` ignores.
 
-    `before_replace` gets the path of the new file just before it takes the place of the old one, and may raise.
+    `before_replace` is called with the path of the new file before it replaces the old one, and may raise.
     """
     write_file(Path(path), *_described(model, notes, samples=samples), before_replace)
 
 
 def model_bytes(model: Model) -> bytes:
-    """Return the bytes that `save` writes; they are equal for models that agree in every bit."""
+    """Return the bytes that `save` writes; equal models have equal bytes."""
     return b"".join(file_contents(*_described(model, {}, samples=True)))
 
 
@@ -136,18 +135,17 @@ def load(path: str | os.PathLike[str]) -> Model:
     Raises
     ------
     ValueError
-        If the file is not a model, is damaged, was written by a sslart of another protocol, or holds what no model can
-        have, whatever its checksum: arrays whose shapes do not fit together; boxes off the grid, or with the upper
-        corner below the lower one; ranges that are infinite or reversed; numbers of samples that are negative, above
-        2**53, or lower than those of their parts; classes that come twice or have no sample; members with other columns
-        or classes; weights that are no numbers, and trees that do not end; a header of more than 2**28 bytes, or with
-        values that are nested more than 64 levels deep.
+        If the file is not a model, is damaged, has another protocol, or has invalid contents, even with a correct
+        checksum: arrays of inconsistent shapes; boxes off the grid, or with the upper corner below the lower one;
+        infinite or reversed ranges; numbers of samples that are negative, above 2**53, or lower than those of their
+        parts; duplicate classes or classes without samples; members with different columns or classes; weights that
+        are not finite, and trees with cycles; a header of more than 2**28 bytes, or nested more than 64 levels deep.
 
     Notes
     -----
-    What is loaded can be saved and loaded again. Parameters are not checked here but, as everywhere, when they are
-    used. Nothing is fitted: the weights are those of the file. Loading takes memory in proportion to the size of the
-    file, and runs nothing that is in it. Where a file was saved without samples, what needs them raises a ValueError.
+    A loaded model can be saved again. Parameters are validated, as always, when they are used. Nothing is fitted.
+    Loading takes memory in proportion to the size of the file, and does not execute its contents. For a file saved
+    without samples, methods that need them raise a ValueError.
     """
     return load_with_notes(path)[0]
 
@@ -159,7 +157,7 @@ def load_with_notes(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any]
 
 
 def model_from_bytes(content: bytes, name: str) -> Model:
-    """Return the model in the bytes of `model_bytes` or of a saved file; `name` identifies it in errors."""
+    """Load a model from the bytes of `model_bytes` or of a saved file; `name` identifies it in errors."""
     return _read(io.BytesIO(content), name)[0]
 
 
@@ -222,7 +220,7 @@ def file_contents(described: dict[str, Any], arrays: list[NDArray[Any]]) -> list
 
 
 def read_header(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[dict[str, Any], NDArray[np.uint8]]:
-    """Return the header and the bytes of the arrays, both checked; no memory is taken by sizes that the file claims."""
+    """Read and validate the header and the bytes of the arrays, without allocating memory by claimed sizes."""
     name = printable(os.fspath(path))
     prefix = file.read(_PREFIX.size)
     if not prefix.startswith(_MAGIC):
@@ -268,7 +266,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def read_arrays(content: NDArray[np.uint8], described: list[dict[str, Any]]) -> list[NDArray[Any]]:
-    """Return the arrays as views of their bytes, once their sizes are known to add up to these."""
+    """Return the arrays as views of the bytes, after validating their sizes."""
     shapes = [tuple(one["shape"]) for one in described]
     if any(one["dtype"] not in DTYPES for one in described):
         raise ValueError("it has an array of a type that models do not have")
@@ -303,7 +301,7 @@ _FLOATS = {repr(value): value for value in (math.nan, math.inf, -math.inf)}
 
 
 def to_plain(value: Any, arrays: list[NDArray[Any]], depth: int = 0) -> Any:
-    """Return a value as JSON can hold it; arrays go to the list and leave their number."""
+    """Convert a value for JSON; arrays are appended to the list and replaced by their index."""
     if depth > MAX_DEPTH:
         raise ValueError(f"sslart.save cannot write a value that is nested more than {MAX_DEPTH} levels deep.")
 
@@ -381,7 +379,7 @@ class PlainReader:
         return read
 
     def check_all_read(self) -> None:
-        """Raise a ValueError where an array was not read."""
+        """Raise a ValueError if an array was not read."""
         if self._left:
             raise ValueError("it has an array that belongs to nothing")
 

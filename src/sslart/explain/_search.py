@@ -26,7 +26,7 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._contributions import predictions_at_centres, samples_of_boxes
 from sslart.explain._options import STAY, ChangeSpace, Options, is_wide
 
-# These budgets trade time for the size of changes, which docs/explain_benchmarks.md measures.
+# budgets of the search, which trade time for the size of changes
 PROBED_VALUES = 360  # values per sample in probes of single features: fewer probes with many features
 FEWEST_PROBES, MOST_PROBES = 12, 96  # probes per sample; if there are no more options in total, all are tried
 COARSE, MOST_COARSE = 8, 64  # options of a feature with estimated effects: per probe and feature, and maximum
