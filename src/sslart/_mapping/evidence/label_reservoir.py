@@ -68,9 +68,7 @@ class LabelReservoir:
         numbers = self.n_seen + np.arange(len(codes))
         weights = np.ones(len(codes)) if weights is None else weights
         groups = np.zeros(len(codes), dtype=np.int64) if groups is None else groups
-        keys = mixed(
-            keys_of_numbers(numbers, seed) ^ row_keys(table)
-        )  # depend on samples and seed
+        keys = mixed(keys_of_numbers(numbers, seed) ^ row_keys(table))  # depend on samples and seed
         times = numbers if times is None else times
         added = Chunk(table, codes, numbers, weights, groups, np.full(len(codes), NO_BLOCK), keys, times)
         return LabelReservoir((*self.chunks, added), self.n_seen + len(codes))._limited(max_labels)
