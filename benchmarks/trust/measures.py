@@ -40,8 +40,7 @@ def measured(model: AutoSSLART, given: Draw) -> Figures:
 
 
 def claims(model: AutoSSLART, given: Draw) -> Figures:
-    """Return the accuracy that `summary()` and `sslart fit` print, with its interval, and the accuracy that is "
-    "found."""
+    """Return the stated accuracy with its interval, and the accuracy that is found on new samples."""
     printed = model.quality_.accuracy
     predicted = model.predict(given.X_test)
     found: Figures = {

@@ -1,4 +1,4 @@
-"""Check reported accuracy and guarantees on held-out samples, and write docs/trust.md: `make trust`.."""
+"""Check reported accuracy and guarantees on held-out samples, and write docs/trust.md: `make trust`."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def test_text_is_what_it_holds(form: str, frame: Any, tmp_path: Path) -> None:
     np.testing.assert_array_equal(model.predict_proba(typed()), expected)
     sslart.save(model, tmp_path / "model.sslart")
     np.testing.assert_array_equal(sslart.load(tmp_path / "model.sslart").predict_proba(as_text(form)), expected)
-    assert noted(model, "texts read as dates").keys() == {"day"}
+    assert noted(model, "texts read as dates or times").keys() == {"day"}
     assert noted(model, "texts read as numbers") == {
         "weight": f"numbers in kg, such as {WEIGHTS[0]} kg",
         "price": f"numbers in $, such as ${PRICES[0]:,.2f}",
@@ -91,7 +91,9 @@ def test_the_dtype_category_says_what_text_is() -> None:
 def test_where_no_cell_shows_it_the_month_comes_first_and_it_is_said() -> None:
     frame = pd.DataFrame({"day": ["3/4/2021", "5/6/2021"] * 15, "x": RANDOM.rand(30)})
     model = SSLART(random_state=0).fit(frame, ["a", "b"] * 15)
-    assert noted(model, "texts read as dates") == {"day": "such as 3/4/2021, of which the month is taken to come first"}
+    assert noted(model, "texts read as dates or times") == {
+        "day": "such as 3/4/2021, of which the month is taken to come first"
+    }
 
 
 @pytest.mark.parametrize(
@@ -157,7 +159,7 @@ def test_a_date_without_its_day_or_month_is_blank_and_named(gap: str) -> None:
     days = pd.Series(DAYS.strftime(form), dtype=object)
     days[3] = gap
     model = AutoSSLART(random_state=0).fit(whole.assign(day=days), Y)
-    assert noted(model, "texts read as dates") == {"day": f"such as {days[0]}; {gap!r} taken for blank"}
+    assert noted(model, "texts read as dates or times") == {"day": f"such as {days[0]}; {gap!r} taken for blank"}
     expected = AutoSSLART(random_state=0).fit(whole, Y).predict_proba(whole)
     np.testing.assert_array_equal(model.predict_proba(whole.assign(day=days)), expected)
 

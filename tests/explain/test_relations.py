@@ -11,6 +11,7 @@ import pytest
 
 from sslart import SSLART
 from sslart._mapping.model_view import ModelView, view_of
+from sslart.explain import _relations
 from sslart.explain._relations import Relation, relations_of, shortest
 
 Column = Callable[..., Any]
@@ -247,6 +248,24 @@ def test_wide_boxes_show_copies_as_samples_do() -> None:
     found = {one.column: one for one in relations_of(view)}
     assert {column: one.bases for column, one in found.items()} == {2: (0,), 3: (1,)}
     np.testing.assert_allclose(found[2].follow([X[:, 0]]), X[:, 2], atol=1e-5)
+
+
+def test_columns_of_one_order_are_those_that_rise_or_fall_with_another() -> None:
+    random = np.random.RandomState(0)
+    a, b, c = (random.permutation(40) for _ in range(3))
+    steps = np.column_stack([a, b, a**2, 90 - b, c, a // 4, a // 4, np.full(40, 3), a % 12, a % 12]).astype(float)
+    assert _relations._in_shared_order(steps).tolist() == [0, 1, 2, 3, 8, 9]
+    steps[5, 0] = steps[5, 2] = steps[7, 3] = np.nan  # missing at the same samples
+    assert _relations._in_shared_order(steps).tolist() == [0, 2, 8, 9]
+
+
+def test_of_very_many_columns_the_same_copies_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = base(80, 5)
+    X = np.column_stack([X, X[:, 0] ** 3, 2 - X[:, 1], 100 * X[:, 0], 10 * X[:, 2]])
+    expected = {(one.column, one.bases) for one in relations_of(learnt(X))}
+    assert expected == {(5, (0,)), (6, (1,)), (7, (0,)), (8, (2,))}
+    monkeypatch.setattr(_relations, "MANY_COLUMNS", 3)
+    assert {(one.column, one.bases) for one in relations_of(learnt(X))} == expected
 
 
 def test_numbers_have_as_few_decimals_as_a_tolerance_allows() -> None:

@@ -187,7 +187,7 @@ def test_a_single_feature_is_found_in_a_narrow_window_where_all_options_are_trie
 
 
 @pytest.mark.parametrize("plausible", [False, True])
-def test_two_features_are_changed_where_two_are_enough(plausible: bool) -> None:
+def test_two_features_are_changed_where_two_are_enough(plausible: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     space = grid_of(30, 6)
     search = Known(space, lambda values: values[:, 2] - values[:, 4] + 0.3 * values[:, 0] - 35, plausible=plausible)
     start = np.full((30, 6), STAY)
@@ -195,6 +195,8 @@ def test_two_features_are_changed_where_two_are_enough(plausible: bool) -> None:
     single, alone = search._singles(rows, by_box=False)
     rows_of_two = np.setdiff1d(rows, single.rows)
     assert len(rows_of_two) > 8
+    asked, some = list[int](), search._some
+    monkeypatch.setattr(search, "_some", lambda found, n: asked.append(n) or some(found, n))
     for want_all in (False, True):
         found = search._pairs(rows_of_two, alone.of(np.searchsorted(rows, rows_of_two)), want_all=want_all)
         assert set(found.rows.tolist()) == set(rows_of_two.tolist())
@@ -205,6 +207,7 @@ def test_two_features_are_changed_where_two_are_enough(plausible: bool) -> None:
                 less = candidate.copy()
                 less[column] = STAY
                 assert not search.predict(np.array([row]), less[None])[0].any()
+    assert asked == [12 if plausible else 3, 12]  # candidates that are made smaller
     assert len(search._pairs(rows[:0], alone.of(rows[:0]), want_all=False).rows) == 0
 
 
@@ -222,6 +225,14 @@ def test_pairs_are_tried_near_their_best_and_beyond_where_gains_mislead() -> Non
     found = search._pairs(rows, alone, want_all=False)
     assert set(found.rows.tolist()) == set(rows.tolist())
     assert (found.candidates[:, 2:] == STAY).all()
+
+
+def test_two_features_of_two_are_changed() -> None:
+    space = grid_of(30, 2)
+    search = Known(space, lambda values: values.sum(axis=1) - 70)
+    rows = np.flatnonzero(space.table.values.max(axis=1) < 31)
+    _, alone = search._singles(rows, by_box=False)
+    assert set(search._pairs(rows, alone, want_all=False).rows.tolist()) == set(rows.tolist())
 
 
 def test_options_around_the_best_are_half_way_and_the_farthest() -> None:
@@ -264,7 +275,7 @@ def test_more_features_are_moved_together_where_two_are_not_enough() -> None:
     rows = np.arange(30)
     _, alone = search._singles(rows, by_box=False)
     found = search._together(rows, alone)
-    assert set(found.rows.tolist()) == set(rows.tolist())
+    assert found.rows.tolist() == rows.tolist()
     for row, candidate in zip(found.rows, found.candidates, strict=True):
         gains = np.sort(39 - space.table.values[row])[::-1]
         fewest = int(np.argmax(np.cumsum(gains) + space.table.values[row].sum() - 9 * 39 + 100 > 0)) + 1
@@ -538,6 +549,8 @@ def test_points_in_boxes_become_the_categories_that_they_allow() -> None:
                 assert found[row] == STAY
             else:
                 assert space.options.values[3][found[row]] in allowed
+    lower[:, places], upper[:, places] = 1.0, 0.0  # no sample of the box has a category
+    assert set(search._at_points(0, rows, np.zeros((25, n)), lower, upper)[:, 3].tolist()) == {STAY}
     lower, upper = np.zeros((25, n)), np.ones((25, n))
     upper[:, places], lower[:, places[1]], upper[:, places[1]] = 1.0, 1.0, 1.0  # in one corner of two
     found = search._at_points(0, rows, (lower + upper) / 2, lower, upper)[:, 3]
@@ -585,6 +598,35 @@ def test_effects_of_options_are_means_over_samples_of_boxes() -> None:
     every = _search.effects_of(few, options_of(few))
     assert (every.scores == 0).all()
     assert len(every.columns) == options_of(few).sizes.sum()
+
+
+def test_effects_are_the_same_whatever_is_computed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, y = related_frame()
+    for block in (_search.BLOCK, 3000, 1):
+        monkeypatch.setattr(_search, "BLOCK", block)
+        view = view_of(SSLART(0.9, mapping="evidence", random_state=0).fit(frame, y))
+        found = _search.effects_of(view, options_of(view))
+        if block == 2_000_000:
+            expected = found
+        np.testing.assert_allclose(found.scores, expected.scores, atol=1e-12)
+
+
+def test_of_very_many_columns_those_that_count_most_are_moved_to_their_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    view, space, _ = view_of_frame(AutoSSLART(random_state=0))
+    assert not _search._is_wide(view)
+    monkeypatch.setattr(_search, "MANY_COLUMNS", 4)
+    monkeypatch.setattr(_search, "MOST_MOVED", 2)
+    assert _search._is_wide(view)
+    amounts = np.where(space.options.sizes > 0, _search.average_amounts(view.members[0], 5), -1)
+    effects = _search.effects_of(view, space.options)
+    expected = [
+        (column, option)
+        for column in sorted(np.argsort(amounts)[-2:].tolist())
+        for option in (0, int(space.options.sizes[column]) - 1)
+    ]
+    assert list(zip(effects.columns.tolist(), effects.options.tolist(), strict=True)) == expected
+    search = Search(space, np.ones((25, 3), dtype=bool))
+    assert len(search._anywhere(np.arange(25), np.arange(25))[0]) == 0
 
 
 def test_single_options_that_are_tried_are_those_expected_to_gain_most_and_days_near_dates() -> None:

@@ -279,7 +279,7 @@ def test_labels_of_a_model_are_those_it_keeps_or_the_middles_of_its_boxes() -> N
         np.testing.assert_allclose(kept.table.values[:, 0], np.concatenate(middles))
 
 
-def test_trees_see_the_samples_for_half_and_as_many_drawn_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trees_see_the_samples_for_half_and_as_many_drawn_ones() -> None:
     frame, y = mixed()
     some = np.where(np.arange(90) % 3 == 0, np.random.RandomState(1).permutation(y), None)
     view = view_of(SSLART(0.5, mapping="one-to-many", abstain_below=0.9, random_state=0).fit(frame, some))
@@ -293,14 +293,19 @@ def test_trees_see_the_samples_for_half_and_as_many_drawn_ones(monkeypatch: pyte
     assert (predicted == -1).any()
     assert trained.outcomes[:90].tolist() == np.where(predicted == -1, 2, predicted).tolist()
     assert trained.n_outcomes == held_out.n_outcomes == 3
-    monkeypatch.setattr(_model_extraction, "MAX_GIVEN", 60)
-    trained, _ = _model_extraction._grids(view, table, np.random.default_rng(0))
-    assert len(trained) == 4060
-    own = [tuple(row) for row in trained.bins[:60, [0, 2]].tolist()]
-    assert len(set(own)) > 55  # no sample is drawn twice
-    monkeypatch.setattr(_model_extraction, "MAX_GIVEN", 90)
-    trained, _ = _model_extraction._grids(view, table, np.random.default_rng(0))
-    assert len(trained) == 4090
+
+
+def test_a_fifth_of_the_samples_tests_and_at_most_so_many_make_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, y = mixed()
+    view = view_of(SSLART(0.5, random_state=0).fit(frame, y))
+    table = view.read(frame)
+    for limit, n_made in ((5000, 72), (72, 72), (60, 60)):
+        monkeypatch.setattr(_model_extraction, "MAX_GIVEN", limit)
+        made, tested = _model_extraction._parts(view, table, np.random.default_rng(0))
+        assert (len(set(made)), len(set(tested))) == (n_made, 18)
+        assert not set(made) & set(tested)
+    for n, n_held_out in ((24, 0), (25, 5)):
+        assert len(_model_extraction._parts(view, table[np.arange(n)], np.random.default_rng(0))[1]) == n_held_out
 
 
 def test_drawn_samples_are_those_of_plain_loops() -> None:
@@ -348,3 +353,47 @@ def test_rules_and_conditions_are_limited_to_twelve_and_four_where_nothing_is_sa
     for wrong in ((0, 4), (4, 0)):
         with pytest.raises(ValueError, match="whole number from 1"):
             _model_extraction._limits(*wrong)
+
+
+@pytest.mark.parametrize(("n", "n_held_out"), [(24, 0), (25, 5), (100, 20), (104, 20)])
+def test_one_sample_in_five_tests_the_rules_where_that_is_five(
+    n: int, n_held_out: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = np.arange(n, dtype=float)[:, None]
+    view = view_of(SSLART(0.9, random_state=0).fit(X, np.arange(n) % 2))
+    table = view.read(X)
+    made, tested = _model_extraction._parts(view, table, np.random.default_rng(0))
+    assert len(tested) == n_held_out
+    assert sorted([*made, *tested]) == list(range(n))
+    assert (np.diff(made) > 0).all()
+    monkeypatch.setattr(_model_extraction, "MAX_GIVEN", 15)
+    some, again = _model_extraction._parts(view, table, np.random.default_rng(0))
+    assert again.tolist() == tested.tolist()
+    assert len(some) == 15
+    assert (np.diff(some) > 0).all()
+    assert set(some) <= set(made)
+
+
+def test_copies_and_samples_of_a_group_stay_together_and_count_one_together() -> None:
+    random = np.random.RandomState(0)
+    X, groups = random.rand(60, 2), np.arange(60) // 3
+    y = np.where(np.arange(60) % 6 < 3, "a", "b").astype(object)
+    y[40:] = None
+    view = view_of(AutoSSLART(random_state=0).fit(X, y, groups=groups))
+    both = view.read(np.concatenate([X, X[50:52]]))
+    units = _model_extraction._units(view, both)
+    same = units[:, None] == units
+    of_group = groups[:40, None] == groups[:40]
+    np.testing.assert_array_equal(same[:40, :40], of_group)
+    assert same[50:52, 60:].tolist() == [[True, False], [False, True]]
+    assert same.sum() == 13 * 9 + 1 + 20 - 2 + 2 * 4
+    made, tested = _model_extraction._parts(view, both, np.random.default_rng(0))
+    assert not set(units[made]) & set(units[tested])
+    kept = _model_extraction._kept_labels(view).counts
+    np.testing.assert_allclose(kept[:39], np.eye(2)[(np.arange(39) % 6 >= 3).astype(int)] / 3)
+    np.testing.assert_allclose(kept[39], [0.0, 1.0])
+    codes = np.where(np.arange(62) < 50, -1, 0)
+    labelled = _model_extraction._with_codes(view, both, codes)
+    assert len(labelled.table) == 12
+    np.testing.assert_allclose(labelled.counts[:, 0], [0.5, 0.5, *[1.0] * 8, 0.5, 0.5])
+    assert not labelled.counts[:, 1].any()

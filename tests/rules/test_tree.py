@@ -228,6 +228,18 @@ def test_a_split_is_chosen_anew_where_another_agrees_more_often(seed: int, max_f
             np.testing.assert_array_equal(one.children[1].rows, one.rows[~left])
 
 
+@pytest.mark.parametrize(("changes", "n_sweeps"), [([False], 1), ([True, True, False], 3), ([True] * 20, 8)])
+def test_refinement_goes_on_until_no_split_changes(
+    changes: list[bool], n_sweeps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grid = grid_of(0, 60)
+    root, left = grown(grid, 2), iter(changes)
+    monkeypatch.setattr(_tree, "_collapse", lambda node: None)
+    monkeypatch.setattr(_tree, "_choose_split", lambda node, *_: node is root and next(left))
+    refine(root, grid, 0, 3)
+    assert len(list(left)) == len(changes) - n_sweeps
+
+
 @settings(max_examples=20)
 @given(seed=st.integers(0, 999), n_outcomes=st.sampled_from([1, 2, 3]))
 def test_a_tree_collapses_to_the_splits_that_tell_outcomes_apart(seed: int, n_outcomes: int) -> None:

@@ -27,7 +27,7 @@ Label = int | bool | str
 
 UNLABELLED = -1
 NO_GROUP = 0
-MAX_PRESENTATIONS = 100  # times that boxes learn one sample: beyond, a box of one sample changes no more
+MAX_PRESENTATIONS = 100  # times that boxes learn one sample, to bound the time
 MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e100  # positive sample weights: their squares neither vanish nor overflow
 FEW = 32  # labels: looking up each is faster than sorting up to here
 USUAL_KINDS = "iubfUO"  # array kinds that scikit-learn's checks leave unchanged

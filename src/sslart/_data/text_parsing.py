@@ -78,7 +78,7 @@ ISO = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?"
 )  # which NumPy reads fast, and no other way than we do
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-NEW_CENTURY = 70  # two-digit years below it are from 2000 on, as in POSIX
+NEW_CENTURY = 70  # two-digit years below it are from 2000 on, others from 1900 on
 
 
 class NotADateError(ValueError):

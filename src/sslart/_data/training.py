@@ -21,6 +21,7 @@ from sslart._data.columns import (
     ColumnPlan,
     columns_of,
     is_frame,
+    is_named_as_id,
     keep_plan,
     numbers_samples,
     plan_of,
@@ -190,10 +191,17 @@ def suspects(table: Table, codes: IntArray, names: Sequence[str], dates: Contain
     first = np.sort(table.values[:FIRST_ROWS, : len(names)], axis=0)
     repeats = (np.diff(first, axis=0) == 0).any(axis=0)
     has_fractions = ((first != np.floor(first)) & (first == first)).any(axis=0)
-    for column in np.flatnonzero(~(repeats | has_fractions)).tolist():
-        is_number = column not in table.categories and column not in dates
-        if is_number and numbers_samples(table.values[:, column], names[column]):
-            yield ColumnNote(IDENTIFIER, names[column], "whole numbers that all differ")
+    found = [
+        names[column]
+        for column in np.flatnonzero(~(repeats | has_fractions)).tolist()
+        if column not in table.categories
+        and column not in dates
+        and numbers_samples(table.values[:, column], names[column])
+    ]
+    unnamed = [name for name in found if not is_named_as_id(name)]
+    for name in found:
+        if name not in unnamed or len(unnamed) == 1:  # of several, each is an order, such as a rank
+            yield ColumnNote(IDENTIFIER, name, "whole numbers that all differ")
 
 
 def leaks(table: Table, codes: IntArray, names: Sequence[str]) -> Iterator[ColumnNote]:
@@ -355,7 +363,7 @@ def _copied_categories(table: Table, names: Sequence[str]) -> Iterator[ColumnNot
             continue
         places: dict[object, int] = {}
         key = tuple(-1 if one is None or one != one else places.setdefault(one, len(places)) for one in values.tolist())
-        if len(places) < 2:
+        if len(places) < 2 or len(key) - key.count(-1) < 2 * len(places):  # a few rows are divided alike by chance
             continue
         other = found.setdefault(key, column)
         if other != column and not {column, other}.isdisjoint(table.categories):

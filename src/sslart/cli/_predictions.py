@@ -14,7 +14,8 @@ import numpy as np
 
 from sslart._art.novelty import FALSE_ALARMS
 from sslart._data.samples import Table
-from sslart._mapping.decision_rules import Costs, cost_matrix, error_levels
+from sslart._mapping.conformal import CERTAINTY
+from sslart._mapping.decision_rules import Costs, check_certainty, cost_matrix, error_levels
 from sslart._mapping.model_view import PredictionBatch, view_of
 from sslart._tables import arrow, cells, pandas
 from sslart._tables.columns import blank_rows, check_columns, check_learnt_columns, learnt_columns, samples_for
@@ -31,8 +32,8 @@ PREFIX = "predicted"
 class RowPredictor:
     """Predict rows with the current state of a model; values derived from its boxes are cached.
 
-    Settings that are not None override those of the model. At most the share `false_alarms` of rows like the learnt
-    ones is flagged as novel.
+    Settings that are not None override those of the model; `confidence` is that of `max_error`. At most the share
+    `false_alarms` of rows like the learnt ones is flagged as novel.
     """
 
     def __init__(
@@ -43,15 +44,17 @@ class RowPredictor:
         quorum: int | None = None,
         decision_costs: Costs | None = None,
         max_error: float | None = None,
+        confidence: float | None = CERTAINTY,
         false_alarms: float = FALSE_ALARMS,
     ) -> None:
         view = view_of(model)
+        certainty = check_certainty(view.name, "confidence", confidence)
         given: dict[str, Any] = {
             "abstain_below": abstain_below,
             "search_depth": search_depth,
             "quorum": quorum,
             "decision_costs": cost_matrix(view.name, decision_costs, view.classes, lambda: model.counts_.sum(axis=0)),
-            "max_error": error_levels(view.name, max_error, view.classes),
+            "max_error": error_levels(view.name, max_error, certainty, view.classes),
         }
         self._model = model
         self._view = dataclasses.replace(view, **{name: value for name, value in given.items() if value is not None})

@@ -37,7 +37,6 @@ VIGILANCE: float = parameters_of(AutoSSLART)["vigilance"].default
 MOST_ROWS = 1_000_000
 N_IMPORTANT = 5
 OF_PAPER = ("choice", "learning_rate", "match_tracking")
-SHOWN_ERROR = 0.05  # the table shows the guarantee for this error rate
 
 
 Mapping = StrEnum("Mapping", {"evidence": "evidence", "one_to_many": "one-to-many", "one_to_one": "one-to-one"})
@@ -421,7 +420,6 @@ def _print(summary: dict[str, Any], columns: list[ColumnSummary]) -> None:
         *summary["quality"]["text"].items(),
         *zip(chain(["more labels"], repeat("")), expected["sentences"] if expected else (), strict=False),
         *summary["beware"].items(),
-        *(("guarantee", one["sentence"]) for one in summary["guarantees"] or () if one["max_error"] == SHOWN_ERROR),
         ("time", f"{summary['seconds']:.2f} s"),
         ("written", summary["model"]),
     ]

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sslart._art.novelty import FALSE_ALARMS
+from sslart._mapping.conformal import CERTAINTY
 from sslart._mapping.model_view import view_of
 from sslart._utils.files import STANDARD
 from sslart._utils.notes import note
@@ -44,6 +45,13 @@ def predict(
             metavar="SHARE",
         ),
     ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="of --max-error: the certainty with which it holds, else 0.9", metavar="P"),
+    ] = None,
+    on_average: Annotated[
+        bool, typer.Option("--on-average", help="of --max-error: it holds on average over models, not for this one")
+    ] = False,
     search_depth: Annotated[
         int | None,
         option.parameter("search_depth", "abstain where none of the T best boxes has a label", "T"),
@@ -70,8 +78,8 @@ def predict(
     in pieces and may be larger than memory.
 
     --abstain-below, --max-error, --search-depth, --quorum and --cost override the settings of the model. With costs,
-    the class is the one with the lowest expected cost, and the probability is that of this class. --max-error holds on
-    average, for rows like the labelled ones, and needs enough of these.
+    the class is the one with the lowest expected cost, and the probability is that of this class. --max-error holds for
+    this model with the certainty --confidence, for rows like the labelled ones, and needs enough of these.
 
     With --append, a new column whose name is already taken gets a prefix, such as "predicted class".
 
@@ -82,6 +90,10 @@ def predict(
     options above only --abstain-below applies, and the output has no column box.
     """
     option.check_scheduler(scheduler, use_dask)
+    if max_error is None and (on_average or confidence is not None):
+        raise ValueError("--confidence and --on-average are of a limit of error: add --max-error, or leave them out.")
+    if on_average and confidence is not None:
+        raise ValueError("A limit of error holds with a certainty or on average: give --confidence or --on-average.")
     if append and id_column is not None:
         raise ValueError("--append writes all columns of the table, including --id: leave --id out.")
     if not use_dask:
@@ -117,6 +129,7 @@ def predict(
             "quorum": quorum,
             "decision_costs": option.read_costs(cost, model.classes_.tolist()),
             "max_error": max_error,
+            "confidence": None if on_average else confidence or CERTAINTY,
             "false_alarms": false_alarms,
         }
         predictor = RowPredictor(model, **options)

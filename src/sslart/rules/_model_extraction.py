@@ -23,8 +23,8 @@ from sslart.rules._tree import Column, Grid, Node, columns_of, grow, prune, refi
 
 MAX_RULES, MAX_CONDITIONS = 12, 4
 MAX_GIVEN = 5000  # samples that trees are grown by: more would hardly change the rules
-TESTED_SHARE = 0.2  # of the samples, to measure the agreement with the model on
-MIN_TESTED = 5  # of fewer, the agreement is not measured
+HELD_OUT_SHARE = 0.2  # of the samples, to measure the agreement with the model on
+MIN_HELD_OUT = 5  # of fewer, the agreement is not measured
 MIN_COVERED = 2  # samples of a rule: one is no pattern
 MAX_FROM_BOXES = 2000
 N_DRAWN = 4000  # samples drawn to grow trees by, and as many to choose between trees
@@ -56,9 +56,9 @@ def model_rules_of(model: Any, X: Any, y: Any, max_rules: Any, max_conditions: A
     random = np.random.default_rng(SEED)
     table = _box_samples(view, random) if X is None else _with_all_categories(view, view.read(X))
     labelled = _kept_labels(view) if y is None else _given_labels(view, X, table, y)
-    made, tested = _parts(view, table, random)
+    made, held_out = _parts(view, table, random)
     drafts = _drafts(view, table[made], *limits, random)
-    return _counted(model, view, drafts, table, view.predict(table).indices, tested, labelled, from_boxes=X is None)
+    return _counted(model, view, drafts, table, view.predict(table).indices, held_out, labelled, from_boxes=X is None)
 
 
 def rules_for_table(
@@ -72,20 +72,20 @@ def rules_for_table(
     limits = _limits(max_rules, max_conditions)
     table = _with_all_categories(view, table)
     random = np.random.default_rng(SEED)
-    made, tested = _parts(view, table, random)
+    made, held_out = _parts(view, table, random)
     drafts = _drafts(view, table[made], *limits, random)
-    return _counted(model, view, drafts, table, predicted, tested, _with_codes(view, table, codes), from_boxes=False)
+    return _counted(model, view, drafts, table, predicted, held_out, _with_codes(view, table, codes), from_boxes=False)
 
 
 def _parts(view: ModelView, table: Table, random: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """Return the samples to make rules from, at most `MAX_GIVEN`, and those to test them by; units stay together."""
+    """Return the samples to make rules from, at most `MAX_GIVEN`, and those that are held out; units stay together."""
     unit = _units(view, table)
     order = random.permutation(int(unit.max()) + 1)
-    n_tested = int(TESTED_SHARE * len(order))
-    is_tested = np.zeros(len(order), dtype=bool)
-    is_tested[order[: n_tested if n_tested >= MIN_TESTED else 0]] = True
-    made = np.flatnonzero(~is_tested[unit])
-    return np.sort(random.permutation(made)[:MAX_GIVEN]), np.flatnonzero(is_tested[unit])
+    n_held_out = int(HELD_OUT_SHARE * len(order))
+    is_held_out = np.zeros(len(order), dtype=bool)
+    is_held_out[order[: n_held_out if n_held_out >= MIN_HELD_OUT else 0]] = True
+    made = np.flatnonzero(~is_held_out[unit])
+    return np.sort(random.permutation(made)[:MAX_GIVEN]), np.flatnonzero(is_held_out[unit])
 
 
 def _units(view: ModelView, table: Table) -> IntArray:
@@ -412,14 +412,14 @@ def _counted(
     drafts: list[Draft],
     table: Table,
     predicted: IntArray,
-    tested: IntArray,
+    held_out: IntArray,
     labelled: Labelled,
     *,
     from_boxes: bool,
 ) -> ModelRuleSet:
     """Return the rules with how many samples meet them and how often they are right, those of most samples first.
 
-    `tested`: the samples that did not make the rules. A rule that covers fewer than `MIN_COVERED` samples, or agrees
+    `held_out`: samples that the rules were made without. A rule that covers fewer than `MIN_COVERED` samples, or agrees
     with the model on none, is left out: the default rule is for what it covers.
     """
 
@@ -434,8 +434,8 @@ def _counted(
     outcomes, n = np.array([draft.outcome for draft in drafts]), len(drafts)
     met, met_by_labels = place_of(table), place_of(labelled.table)
     n_covered = np.bincount(met, minlength=n)
-    agrees = wanted[tested] == outcomes[met[tested]]
-    n_tested, n_agreeing = (np.bincount(met[tested][own], minlength=n) for own in (agrees | True, agrees))
+    agrees = wanted[held_out] == outcomes[met[held_out]]
+    n_held_out, n_agreeing = (np.bincount(met[held_out][own], minlength=n) for own in (agrees | True, agrees))
     counts = np.column_stack([labelled.counts, np.zeros(len(labelled.counts))])
     n_labelled = np.rint(np.bincount(met_by_labels, counts.sum(axis=1), minlength=n))
     own = counts[np.arange(len(counts)), outcomes[met_by_labels]]
@@ -449,7 +449,7 @@ def _counted(
             not drafts[place].conditions,
             int(n_covered[place]),
             float(n_covered[place] / len(table)),
-            int(n_tested[place]),
+            int(n_held_out[place]),
             int(n_agreeing[place]),
             Share(int(n_right[place]), int(n_labelled[place])),
         )

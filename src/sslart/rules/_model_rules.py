@@ -123,8 +123,8 @@ class ModelRule:
         How many samples the rule covers, of those that the rules were chosen for.
     coverage : float
         Their share.
-    n_tested : int
-        How many of them did not make the rules.
+    n_held_out : int
+        How many of them were held out: the rules were made without them.
     n_agreeing : int
         For how many of these the model predicts the class of the rule.
     right : Share
@@ -138,14 +138,14 @@ class ModelRule:
     is_default: bool
     n_covered: int
     coverage: float
-    n_tested: int
+    n_held_out: int
     n_agreeing: int
     right: Share
 
     @property
     def agreement(self) -> float:
-        """Share of `n_tested` for which the model predicts the class of the rule; NaN without a sample."""
-        return self.n_agreeing / self.n_tested if self.n_tested else nan
+        """Share of `n_held_out` for which the model predicts the class of the rule; NaN without a sample."""
+        return self.n_agreeing / self.n_held_out if self.n_held_out else nan
 
 
 def first_met(antecedents: Sequence[Sequence[ModelCondition]], names: Sequence[str], table: Table) -> IntArray:
@@ -257,9 +257,9 @@ def covers_text(rule: ModelRule, n_samples: int, *, about: bool) -> str:
 
 
 def _agrees_text(rule: ModelRule) -> str:
-    if not rule.n_tested:
-        return "not tested"
-    return f"{rule.n_agreeing} of {rule.n_tested} tested ({share_text(rule.agreement)})"
+    if not rule.n_held_out:
+        return "not measured"
+    return f"{rule.n_agreeing} of {rule.n_held_out} held out ({share_text(rule.agreement)})"
 
 
 def rule_text(rule: ModelRule, n_samples: int, *, alone: bool, about: bool) -> str:
@@ -297,9 +297,9 @@ def rule_values(rule: ModelRule) -> dict[str, Any]:
         "conditions": [_condition_values(condition) for condition in rule.conditions],
         "n_covered": rule.n_covered,
         "coverage": rule.coverage,
-        "n_tested": rule.n_tested,
+        "n_held_out": rule.n_held_out,
         "n_agreeing": rule.n_agreeing,
-        "agreement": rule.agreement if rule.n_tested else None,
+        "agreement": rule.agreement if rule.n_held_out else None,
         "n_labelled": rule.right.total,
         "n_right": rule.right.count,
         "right_interval": list(rule.right.interval),

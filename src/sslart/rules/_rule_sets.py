@@ -318,23 +318,23 @@ class ModelRuleSet(_Rules[ModelRule]):
     >>> y = data.target_names[data.target]
     >>> rules = AutoSSLART(random_state=0).fit(data.data, y).rules(data.data, y, max_rules=3)
     >>> print(rules.to_text())
-    3 rules that give what the model predicts for 97.3 % of 150 samples.
+    3 rules that give what the model predicts for 96.6 % of 29 held-out samples.
     <BLANKLINE>
-    Rule 1: if 2 < petal length (cm) ≤ 5.2, and petal width (cm) ≤ 1.7, then versicolor
-       covers 52 of 150 samples (35 %); the model agrees: 49 of 52 (94.2 %)
-       right on labelled samples: 49 of 52 (94.2 %, 95 % interval 84 % to 98.0 %)
-    <BLANKLINE>
-    Rule 2: if petal length (cm) ≤ 2, then setosa
-       covers 50 of 150 samples (33 %); the model agrees: 50 of 50 (100 %)
+    Rule 1: if petal width (cm) ≤ 0.8, then setosa
+       covers 50 of 150 samples (33 %); the model agrees: 5 of 5 held out (100 %)
        right on labelled samples: 50 of 50 (100 %, 95 % interval 92.9 % to 100 %)
     <BLANKLINE>
+    Rule 2: if petal length (cm) ≤ 5, and 0.8 < petal width (cm) ≤ 1.7, then versicolor
+       covers 50 of 150 samples (33 %); the model agrees: 13 of 14 held out (92.9 %)
+       right on labelled samples: 48 of 50 (96.0 %, 95 % interval 87 % to 98.9 %)
+    <BLANKLINE>
     Rule 3: otherwise virginica
-       covers 48 of 150 samples (32 %); the model agrees: 47 of 48 (97.9 %)
-       right on labelled samples: 47 of 48 (97.9 %, 95 % interval 89 % to 99.6 %)
+       covers 50 of 150 samples (33 %); the model agrees: 10 of 10 held out (100 %)
+       right on labelled samples: 47 of 49 (95.9 %, 95 % interval 86 % to 98.9 %)
     >>> print(rules.to_sql())
     CASE
-      WHEN "petal length (cm)" > 2 AND "petal length (cm)" <= 5.2 AND "petal width (cm)" <= 1.7 THEN 'versicolor'
-      WHEN "petal length (cm)" <= 2 THEN 'setosa'
+      WHEN "petal width (cm)" <= 0.8 THEN 'setosa'
+      WHEN "petal length (cm)" <= 5 AND "petal width (cm)" > 0.8 AND "petal width (cm)" <= 1.7 THEN 'versicolor'
       ELSE 'virginica'
     END
     >>> rules.predict(data.data[::60])
@@ -369,14 +369,14 @@ class ModelRuleSet(_Rules[ModelRule]):
         return tuple(self._names)
 
     @property
-    def n_tested(self) -> int:
-        """Number of samples that did not make the rules: a fifth of those given, and 0 of few."""
-        return sum(rule.n_tested for rule in self)
+    def n_held_out(self) -> int:
+        """Number of held-out samples, by which the agreement is measured: a fifth of those given; 0 of few."""
+        return sum(rule.n_held_out for rule in self)
 
     @property
     def agreement(self) -> float:
-        """Share of `n_tested` on which the rules agree with the model; NaN without a sample."""
-        return sum(rule.n_agreeing for rule in self) / self.n_tested if self.n_tested else nan
+        """Share of `n_held_out` on which the rules agree with the model; NaN without a sample."""
+        return sum(rule.n_agreeing for rule in self) / self.n_held_out if self.n_held_out else nan
 
     def apply_table(self, table: Table) -> IntArray:
         """Return the place of the rule that each sample of a table that has been read meets."""
@@ -437,13 +437,16 @@ class ModelRuleSet(_Rules[ModelRule]):
     def summary(self) -> str:
         """Return a sentence with the number of rules and their agreement with the model."""
         rules = plural(len(self), "rule")
-        if not self.n_tested:
-            return f"{rules}. {plural(self.n_samples, 'sample')}: too few to test how often they agree with the model."
+        if not self.n_held_out:
+            return (
+                f"{rules}. {plural(self.n_samples, 'sample')}: too few to measure how often they agree with the model."
+            )
         give = "gives" if len(self) == 1 else "give"
-        of = " drawn from its boxes. Real samples may agree less often" if self.from_boxes else ""
+        drawn = " drawn from its boxes" if self.from_boxes else ""
+        warning = " Real samples may agree less often." if self.from_boxes else ""
         return (
             f"{rules} that {give} what the model predicts for {share_text(self.agreement)} of "
-            f"{plural(self.n_tested, 'sample')} that did not make them{of}."
+            f"{plural(self.n_held_out, 'held-out sample')}{drawn}.{warning}"
         )
 
     def _layout(self) -> dict[str, bool]:
@@ -486,7 +489,7 @@ class ModelRuleSet(_Rules[ModelRule]):
             "conditions": of_model.conditions_text(rule, alone=len(self) == 1),
             "n_covered": rule.n_covered,
             "coverage": round(rule.coverage, 6),
-            "n_tested": rule.n_tested,
+            "n_held_out": rule.n_held_out,
             "n_agreeing": rule.n_agreeing,
             "agreement": round(rule.agreement, 6),
             "n_labelled": rule.right.total,
@@ -503,8 +506,8 @@ class ModelRuleSet(_Rules[ModelRule]):
             "features": list(self.feature_names),
             "n_samples": self.n_samples,
             "from_boxes": self.from_boxes,
-            "n_tested": self.n_tested,
-            "agreement": self.agreement if self.n_tested else None,
+            "n_held_out": self.n_held_out,
+            "agreement": self.agreement if self.n_held_out else None,
             "rules": [of_model.rule_values(rule) for rule in self],
         }
 

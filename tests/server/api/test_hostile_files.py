@@ -107,7 +107,7 @@ def as_sheet(**cells: Any) -> bytes:
         (b"PK\x03\x04" + bytes(50), "cannot be read as a spreadsheet"),
         (b"\xd0\xcf\x11\xe0" + bytes(50), "old or encrypted spreadsheet"),
         (b"\x89SSLART\n", "damaged"),
-        (b"\x89SSLART\n" + bytes(50), "written by another sslart"),
+        (b"\x89SSLART\n" + bytes(50), "written by another version of sslart"),
     ],
 )
 def test_what_is_no_table_is_refused(uploads: Uploads, content: bytes, words: str) -> None:

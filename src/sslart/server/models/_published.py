@@ -189,7 +189,7 @@ class Published:
         categories = {
             place: np.array([None], dtype=object) for place in range(len(numbers)) if np.isnan(numbers[place])
         }
-        with suppress(ValueError):  # such as a max_error that needs more labels: requests get the reason
+        with suppress(ValueError), collected_notes():  # requests and the study of trust get the reason
             names = self.reader.names if self.reader.has_names else None
             self.predict_table(Table(numbers[None, :], categories, names))
 
