@@ -1,4 +1,4 @@
-"""Printed accuracy on tables with several rows of one unit, and on tables of independent rows, without `groups=`.
+"""Reported accuracy on tables with several rows per unit and on tables of independent rows, without `groups=`.
 
 python -m trust.panels            # the tables for judging; --tuning: those that thresholds were looked at with
 """
