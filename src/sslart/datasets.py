@@ -1,4 +1,4 @@
-"""Noise on labels and features, to study the robustness of models."""
+"""Label noise and feature noise, to study the robustness of models."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ __all__ = ["add_white_noise", "switch_labels"]
 
 
 def switch_labels(y: Any, share: float = 0.1, *, random_state: Any = None) -> NDArray[Any]:
-    """Change the class of a share of the labelled samples, drawn uniformly from the other classes.
+    """Replace the class of a share of the labelled samples by another class, drawn uniformly.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
         Classes; -1 (among integers), None or NaN where unlabelled. Unlabelled samples are unchanged.
     share : float, default=0.1
-        Share of the labelled samples to change, from 0 to 1, rounded to whole samples.
+        Share of the labelled samples to switch, from 0 to 1, rounded to whole samples.
     random_state : int, RandomState instance or None, default=None
-        Seed of the choice of samples and classes.
+        Random seed of the samples and their new classes.
 
     Returns
     -------
@@ -67,16 +67,16 @@ def add_white_noise(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Numbers; NaN where missing. Missing values and constant features get no noise.
+        Numbers; missing values (NaN) stay missing. A constant feature gets no noise.
     snr_db : float, default=10
         Signal-to-noise ratio in decibels.
     share : float, default=1
-        Share of the samples that get noise, from 0 to 1, rounded to whole samples.
+        Share of the samples that gets noise, from 0 to 1, rounded to whole samples.
     clip : bool, default=True
-        Whether to clip values to the range of their feature in `X`. This removes part of the noise, so that the
-        resulting ratio is slightly higher than `snr_db`.
+        Whether to clip values to the range of their feature in `X`. This removes part of the noise, so the resulting
+        ratio is somewhat higher than `snr_db`.
     random_state : int, RandomState instance or None, default=None
-        Seed of the choice of samples and of the noise.
+        Random seed of the samples and the noise.
 
     Returns
     -------

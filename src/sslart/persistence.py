@@ -14,9 +14,10 @@ arrays                one after the other, each with zeros up to a multiple of
                       8 bytes
 ====================  =======================================================
 
-The header has at most `MAX_HEADER` bytes, and the arrays are as long as the rest of the file: reading takes memory in
-proportion to the file, whatever it claims. It is read in one pass, and the arrays are views of its bytes. The checksum
-finds damage. It does not prove who wrote the file, but loading any file gives either a model that can be or an error.
+The header has at most `MAX_HEADER` bytes, and the arrays fill the rest of the file, so reading needs memory in
+proportion to the file size, whatever the header claims. The file is read in one pass, and the arrays are views of its
+bytes. The checksum detects damage but does not authenticate the author; loading any file gives either a valid model or
+an error.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ def _described(model: Model, notes: dict[str, Any], *, samples: bool) -> tuple[d
 
 
 def load(path: str | os.PathLike[str]) -> Model:
-    """Read a model written by `save`; it predicts and learns exactly as the saved model would have.
+    """Read a model written by `save`; it predicts and learns exactly like the saved one.
 
     Parameters
     ----------
@@ -171,7 +172,7 @@ def _read(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[Model, dict[str
             model.__sslart_restore__(reader.read(header["state"]))
         notes = reader.read(header.get("notes", {}))
         if not isinstance(notes, dict):
-            raise ValueError("the notes beside the model are of another kind")
+            raise ValueError("the notes saved with the model have a wrong type")
         reader.check_all_read()
     except KeyError as error:
         raise ValueError(f"{printable(os.fspath(path))} is not a valid sslart model: it has no {error}.") from error
@@ -206,8 +207,8 @@ def file_contents(described: dict[str, Any], arrays: list[NDArray[Any]]) -> list
     header += b" " * (-len(header) % ALIGNMENT)
     if len(header) > MAX_HEADER:
         raise ValueError(
-            f"The model has {len(header):,} bytes of names, categories and settings, and a file holds {MAX_HEADER:,}. "
-            "Keep fewer labelled samples (max_labels), or leave out columns with very many categories."
+            f"The model has {len(header):,} bytes of names, categories and settings; the limit is {MAX_HEADER:,}. "
+            "Store fewer labelled samples (max_labels), or leave out columns with very many categories."
         )
     prefix = _PREFIX.pack(_MAGIC, PROTOCOL, len(header))
     contents: list[Any] = [header]
@@ -224,20 +225,22 @@ def read_header(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[dict[str,
     name = printable(os.fspath(path))
     prefix = file.read(_PREFIX.size)
     if not prefix.startswith(_MAGIC):
-        raise ValueError(f"{name} is not a sslart model: its first bytes are wrong. Was it written by sslart.save?")
+        raise ValueError(
+            f"{name} is not a sslart model: it does not start with the signature of a file written by sslart.save."
+        )
     digest = file.read(_DIGEST_SIZE)
-    truncated = ValueError(f"{name} is damaged: it ends too early. Save the model again, or restore a backup.")
+    truncated = ValueError(f"{name} is damaged: it is truncated. Save the model again, or restore a backup.")
     if len(prefix) < _PREFIX.size or len(digest) < _DIGEST_SIZE:
         raise truncated
     _, protocol, length = _PREFIX.unpack(prefix)
     if protocol != PROTOCOL:
         raise ValueError(
-            f"{name} was written by another sslart: it has protocol {protocol}, and sslart {version('sslart')} reads "
-            f"protocol {PROTOCOL}. Load it with the sslart that wrote it, or upgrade sslart if that was a newer one."
+            f"{name} was written by another version of sslart: it has protocol {protocol}, but sslart "
+            f"{version('sslart')} reads protocol {PROTOCOL}. Use the version that wrote it, or upgrade sslart."
         )
     if length > MAX_HEADER:
         raise ValueError(
-            f"{name} is not a sslart model: its header has {length:,} bytes, that of a model at most {MAX_HEADER:,}."
+            f"{name} is not a sslart model: its header has {length:,} bytes, more than the limit of {MAX_HEADER:,}."
         )
     if length > _n_bytes_left(file):
         raise truncated
@@ -249,11 +252,11 @@ def read_header(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[dict[str,
     actual = hashlib.sha256(prefix)
     actual.update(content.data)
     if actual.digest() != digest:
-        raise ValueError(f"{name} is damaged: its checksum does not fit. Save the model again, or restore a backup.")
+        raise ValueError(f"{name} is damaged: its checksum does not match. Save the model again, or restore a backup.")
     try:
         header = json.loads(content[:length].tobytes(), parse_constant=_refuse_constant)
     except RecursionError:
-        raise ValueError(f"{name} is not a sslart model: its header is nested too deep.") from None
+        raise ValueError(f"{name} is not a sslart model: its header is nested too deeply.") from None
     except ValueError as error:
         raise ValueError(f"{name} is not a sslart model: its header is not JSON.") from error
     if not isinstance(header, dict):
@@ -271,16 +274,16 @@ def read_arrays(content: NDArray[np.uint8], described: list[dict[str, Any]]) -> 
     if any(one["dtype"] not in DTYPES for one in described):
         raise ValueError("it has an array of a type that models do not have")
     if any(type(length) is not int or length < 0 for shape in shapes for length in shape):
-        raise ValueError("it has an array of impossible shape")
+        raise ValueError("it has an array of invalid shape")
     dtypes = [np.dtype(one["dtype"]) for one in described]
     sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
     if sum(size + -size % ALIGNMENT for size in sizes) != len(content):
-        raise ValueError("the arrays are not as long as the file")
+        raise ValueError("the sizes of the arrays do not match the file")
     arrays, start = [], 0
     for shape, dtype, size in zip(shapes, dtypes, sizes, strict=True):
         end = start + size + -size % ALIGNMENT
         if content[start + size : end].any():
-            raise ValueError("it has bytes that belong to no array")
+            raise ValueError("it has bytes outside all arrays")
         arrays.append(content[start : start + size].view(dtype).reshape(shape))
         start = end
     return arrays
@@ -375,13 +378,13 @@ class PlainReader:
     def _dict(pairs: list[Any]) -> dict[Any, Any]:
         read = dict(pairs)
         if len(read) < len(pairs):
-            raise ValueError("it has a dict with a key that comes twice")
+            raise ValueError("it has a dict with a duplicate key")
         return read
 
     def check_all_read(self) -> None:
         """Raise a ValueError if an array was not read."""
         if self._left:
-            raise ValueError("it has an array that belongs to nothing")
+            raise ValueError("it has an unused array")
 
 
 def _random_state(state: dict[str, Any]) -> np.random.RandomState:

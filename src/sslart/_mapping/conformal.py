@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sslart._mapping.decision_rules import ErrorLevels
+from sslart._mapping.loo_predictions import FOUND, GIVEN
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.optional import heavy
 from sslart._utils.text import category_text, html_table, list_text, plural
@@ -316,7 +317,8 @@ class ConformalPredictor:
         n_labels, n_groups = len(self.left_out.truth), math.floor(self.n_labels + EXACT)
         if self._unit == "label":
             return plural(n_labels, "label")
-        return f"{plural(n_labels, 'label')} of {plural(n_groups, 'group')} (copies of a sample are one group)"
+        why = {GIVEN: "", FOUND: " of dependent rows"}.get(self.left_out.kind, " of copies")
+        return f"{plural(n_labels, 'label')} in {plural(n_groups, 'group')}{why}"
 
     @property
     def _unit(self) -> str:

@@ -206,7 +206,6 @@ def _indices(labels: Sequence[Any], classes: Sequence[Any]) -> IntArray:
 
 
 def _two_columns(features: Any, names: list[str], categorical: Collection[int]) -> list[int]:
-    """Return the columns of two numeric features."""
     chosen = [] if isinstance(features, str) or not np.iterable(features) else list(features)
     if len(chosen) != 2:
         raise ValueError(f"features must be two names or column numbers, got {features!r}. {known_names(names)}")

@@ -187,7 +187,6 @@ def _image(figure: Any) -> bytes:
 
 
 def _width(image: bytes) -> int:
-    """Return the width of an image in pixels."""
     return round(float(re.findall(rb'width="([0-9.]+)pt"', image)[0]) * PIXELS_PER_POINT)
 
 

@@ -1,4 +1,4 @@
-"""A loss of power at any moment: what was not synced is lost, torn, or written in another order."""
+"""A loss of power at any moment: what was not synced is lost, torn, or written other order."""
 
 from __future__ import annotations
 
