@@ -22,14 +22,12 @@ from sslart._data.columns import (
     columns_of,
     is_frame,
     is_named_as_id,
-    keep_plan,
     numbers_samples,
-    plan_of,
 )
 from sslart._data.labels import ClassTable, Labels, read_labels, with_groups_and_weights, with_two_classes
 from sslart._data.ranks import AUTO, RANK
 from sslart._data.roles import oddities, units_of
-from sslart._data.samples import SampleReader, Table, read_samples, rows_without_values
+from sslart._data.samples import SampleReader, Table, keep_plan, plan_of, read_samples, rows_without_values
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, column_ranges
 from sslart._utils.optional import heavy
 from sslart._utils.text import list_text, plural, printable

@@ -24,9 +24,9 @@ from numbers import Real
 from typing import Any, TypeVar
 
 from sslart._data.ranks import AUTO, SCALINGS
-from sslart._mapping.decision_rules import check_certainty, check_costs, check_max_error
+from sslart._mapping.decision_rules import check_costs, check_max_error
 from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING
-from sslart._utils.validation import check_flag, check_jobs, check_number, check_option, check_whole
+from sslart._utils.validation import check_certainty, check_flag, check_jobs, check_number, check_option, check_whole
 
 EVIDENCE = "evidence"
 MAPPINGS = ("one-to-many", "one-to-one", EVIDENCE)
