@@ -16,6 +16,7 @@ import hashlib
 import math
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -69,11 +70,14 @@ PARTS = {
     ),
     "rules": Part(
         ("rules/_tree.py", "rules/_model_extraction.py"),
-        ("tests/rules/test_tree.py", "tests/rules/test_model_rules.py"),
+        ("tests/rules/test_model_extraction.py", "tests/rules/test_tree.py", "tests/rules/test_model_rules.py"),
     ),
     "counterfactuals": Part(
         ("explain/_search.py", "explain/_options.py", "explain/_relations.py"),
-        ("tests/explain/test_counterfactual.py", "tests/explain/test_counterfactual_engine.py"),
+        tuple(
+            f"tests/explain/test_{name}.py"
+            for name in ("relations", "options", "search", "counterfactual", "counterfactual_engine")
+        ),
     ),
 }
 OPERATORS = (
@@ -98,10 +102,12 @@ OPERATORS = (
     *(f"ReplaceComparisonOperator_{one}" for one in ("GtE_Gt", "GtE_Lt", "Eq_NotEq", "NotEq_Eq")),
 )
 
+SURVIVOR = re.compile(r"^- `(.*?)`, line (\d+): `(.*)`\\\n  (.*)$", re.MULTILINE)
 
 # survivors that change no result, by file and changed line, each with the reason
 ONLY_MEMORY = "An array is copied that nobody needs any more: only memory changes."
 ONLY_SPEED = "Only how much is done at once, or by how many threads; results are the same."
+ONLY_RULES = "A rule is only for a leaf where it saves errors."
 ROUNDING = "`EXACT` allows for rounding: no error and no level lie exactly that far apart."
 EQUIVALENT_LINES = {  # by how the changed line begins, in any file
     "threads = n_threads(": ONLY_SPEED,
@@ -137,6 +143,45 @@ EQUIVALENT = {
     "rules/_tree.py: if split.gain <= present + MIN_DIFFERENCE / (1 + abs(present)):": (
         "`MIN_DIFFERENCE` allows for rounding: gains that differ at all differ by more."
     ),
+    "rules/_tree.py: if split.gain < present + MIN_DIFFERENCE * (1 + abs(present)):": (
+        "`MIN_DIFFERENCE` allows for rounding: gains that differ at all differ by more."
+    ),
+    "rules/_tree.py: if both[place] <= errors[n_rules] - MIN_DIFFERENCE:": (
+        "`MIN_DIFFERENCE` allows for rounding: errors that differ at all differ by more."
+    ),
+    "rules/_tree.py: is_default = n_rules == 0 or weights[default] > weights.max() - MIN_DIFFERENCE": ONLY_RULES,
+    "rules/_tree.py: is_default = n_rules == 0 or weights[default] >= weights.max() + MIN_DIFFERENCE": ONLY_RULES,
+    "rules/_tree.py: left = np.maximum(cumulated - before[self.column_of], -1.0)": "Only rounding leads below 0.",
+    "rules/_tree.py: return np.where(enough, float(_information(total)) - _information(left) - _information(right), "
+    "-1.0)": "Only gains above 0 are chosen.",
+    'rules/_tree.py: order = present[np.argsort(by_bin[present, outcome] / weight[present], kind="stable")]': (
+        "The two sides change places."
+    ),
+    "rules/_tree.py: _, default, n_rules, best = min(choices, key=lambda choice: choice[: 1])": (
+        "Choices are in the order of outcomes."
+    ),
+    'rules/_model_extraction.py: return n_rules or 2, check_whole("rules", "max_conditions", n_conditions) or 1': (
+        "It is 1 or more."
+    ),
+    "rules/_model_extraction.py: encoder = view.members[ -1].encoder": "All members have the same columns.",
+    "rules/_model_extraction.py: units = np.where(unreached, np.nan, encoder.decode(np.where(unreached, -1.0, "
+    "coded)))": "What is not reached is NaN.",
+    "rules/_model_extraction.py: taken = np.where(way >= 0.5, values[second], values[first])": (
+        "No random number is exactly 0.5."
+    ),
+    "rules/_model_extraction.py: known = np.flatnonzero(allowed[:- 2])": "The last range is not allowed there.",
+    "rules/_model_extraction.py: for ends in ((0, known[-1] + 1), (known[ -1], len(allowed) - 1)):": (
+        "The ranges between are allowed already."
+    ),
+    "explain/_relations.py: values = constant + slope * (np.log(bases[ -1]) if log_x else bases[0])": (
+        "There is one base."
+    ),
+    "explain/_options.py: shape = len(self.values), max(int(self.sizes.max(initial=0)), 2)": "Padding is not read.",
+    "explain/_search.py: return view.members[ -1].network.get_or_compute((*key, costs), made)": (
+        "Only where the effects are kept."
+    ),
+    "explain/_search.py: limit = limit + np.where(limit <= 0.5, 0.1, -0.1) # to the far side of it, so that both "
+    "ends come near": "Only which step is tried next; the nearest is found all the same.",
     "explain/_search.py: parts.append(self._towards(number, rows[own], coded[own], nodes, against[:, -1]))": (
         "There is one box in each row of `against`."
     ),
@@ -325,32 +370,43 @@ def measure(name: str, part: Part, sample: list[Mutant], sites: list[Path], resu
         list(pool.map(attempt, todo))
 
 
-def page(samples: dict[str, list[Mutant]], seed: int, results: Path) -> str:
-    """Return the page: by part, how many mutants there are, were tried, and were killed; and which survived."""
+def page(samples: dict[str, list[Mutant]], seed: int, results: Path, before: str = "") -> str:
+    """Return the page: by part and draw, how many mutants there are, were tried, and were killed; and which survived.
+
+    Rows of other draws, and of parts that were not tried, stay as they are on the page `before`, as do their survivors.
+    """
     known = {result["key"]: result["killed"] for result in stored(results)}
-    rows, alive, n_tried, n_killed, n_same = [], [], 0, 0, 0
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in before.splitlines() if line.startswith("| ")]
+    rows = {(row[0], row[2]): row for row in cells if row[0] in PARTS}
+    alive = set(SURVIVOR.findall(before))
     for name, part in PARTS.items():
         tried = [mutant for mutant in samples[name] if mutant.key in known]
+        if not tried:
+            continue
         survived = [mutant for mutant in tried if not known[mutant.key]]
         same = sum(mutant.is_equivalent for mutant in survived)
-        dead, files = len(tried) - len(survived), ", ".join(f"`{file}`" for file in part.files)
-        every = len(shuffled(part, seed))
-        share = f"{100 * dead / len(tried):.0f} | {100 * dead / (len(tried) - same):.0f}" if tried else " | "
-        rows.append(f"| {name} | {files} | {every} | {len(tried)} | {dead} | {same} | {share} |")
-        n_tried, n_killed, n_same, alive = n_tried + len(tried), n_killed + dead, n_same + same, alive + survived
-    survivors = "".join(
-        f"- `{mutant.file}`, line {mutant.line}: `{mutant.changed_line}`\\\n  "
-        f"{mutant.why_equivalent or 'No test notices it yet.'}\n"
-        for mutant in sorted(alive)
-    )
+        dead, every = len(tried) - len(survived), len(shuffled(part, seed))
+        counts = [str(count) for count in (seed, every, len(tried), dead, same)]
+        shares = [f"{100 * dead / len(tried):.0f}", f"{100 * dead / (len(tried) - same):.0f}"]
+        rows[name, str(seed)] = [name, ", ".join(f"`{file}`" for file in part.files), *counts, *shares]
+        drawn = {(mutant.file, str(mutant.line), mutant.changed_line) for mutant in tried}
+        alive = {one for one in alive if one[:3] not in drawn}
+        why = "No test notices it yet."
+        alive |= {(one.file, str(one.line), one.changed_line, one.why_equivalent or why) for one in survived}
+    order = sorted(rows.values(), key=lambda row: (list(PARTS).index(row[0]), int(row[2])))
+    n_tried, n_killed, n_same = (sum(int(row[place]) for row in order) for place in (4, 5, 6))
+    ordered = sorted(alive, key=lambda one: (one[0], int(one[1]), one[2]))
+    survivors = "".join(f"- `{file}`, line {line}: `{changed}`\\\n  {why}\n" for file, line, changed, why in ordered)
     return (
         "# Mutants of the core\n\nWritten by `make mutants`. Cosmic Ray changes one operator, number or condition at a "
-        "time; one of the tests that `benchmarks/mutation.py` names for the part must then fail. Mutants are a random "
-        f"sample (seed {seed}) of those that can be told from the code. A mutant is equivalent if somebody has read it "
-        "and found that it changes no result; the reason is below. Target: at least "
+        "time; one of the tests that `benchmarks/mutation.py` names for the part must then fail. Mutants are random "
+        "samples, each with the seed of its draw, of those that can be told from the code; a run replaces the rows of "
+        "its own draws alone. A mutant is equivalent if "
+        "somebody has read it and found that it changes no result; the reason is below. Target: at least "
         f"{TARGET:.0f} % killed in each part.\n\n"
-        "| part | files | mutants | tried | killed | equivalent | killed, % | killed, % of those not equivalent |\n"
-        "|---|---|---|---|---|---|---|---|\n" + "\n".join(rows) + "\n\n"
+        "| part | files | seed | mutants | tried | killed | equivalent | killed, % | killed, % of those not equivalent "
+        "|\n"
+        "|---|---|---|---|---|---|---|---|---|\n" + "".join(f"| {' | '.join(row)} |\n" for row in order) + "\n"
         f"Together {n_killed} of {n_tried} were killed, {n_same} are equivalent, and {n_tried - n_killed - n_same} "
         f"survived.\n\n## Survivors\n\n{survivors or 'None.'}"
     )
@@ -375,7 +431,8 @@ def main() -> None:
     for i, name in enumerate(arguments.parts):  # what a part leaves of its time is for those that follow
         minutes = (arguments.minutes - (time.perf_counter() - start) / 60.0) / (len(arguments.parts) - i)
         measure(name, PARTS[name], samples[name], sites, folder / "results.jsonl", minutes)
-    arguments.out.write_text(page(samples, arguments.seed, folder / "results.jsonl"), encoding="utf-8")
+    before = arguments.out.read_text(encoding="utf-8") if arguments.out.exists() else ""
+    arguments.out.write_text(page(samples, arguments.seed, folder / "results.jsonl", before), encoding="utf-8")
     print(arguments.out.read_text(encoding="utf-8"))
 
 

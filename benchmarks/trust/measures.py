@@ -40,9 +40,8 @@ def measured(model: AutoSSLART, given: Draw) -> Figures:
 
 
 def claims(model: AutoSSLART, given: Draw) -> Figures:
-    """Return the accuracy that `summary()` and `sslart fit` print, with its interval, and the accuracy that is "
-    "found."""
-    printed = model.summary().accuracy
+    """Return the stated accuracy with its interval, and the accuracy that is found on new samples."""
+    printed = model.quality_.accuracy
     predicted = model.predict(given.X_test)
     found: Figures = {
         "claim": None if printed is None else printed.value,

@@ -1,6 +1,6 @@
 """
-Which samples to label first
-============================
+Active learning: which samples to label first
+=============================================
 
 An expert is ready to label a few samples. Which? One can draw them at random. Or one can select them by active
 learning: :class:`~sslart.active.QueryPool` returns the sample whose label would lower the uncertainty about all samples

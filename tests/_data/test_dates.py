@@ -121,7 +121,7 @@ def test_times_and_durations_are_numbers() -> None:
 def test_another_kind_of_column_than_learnt_is_refused(model: Any) -> None:
     X, y = weekends()
     model.fit(X, y)
-    with pytest.raises(ValueError, match="'day' held dates in the data first learnt"):
+    with pytest.raises(ValueError, match="'day' held dates in the data learnt first"):
         model.predict(X.assign(day=5.0))
     with pytest.raises(ValueError, match="'size' holds dates, and held none"):
         model.predict(X.assign(size=DAYS))

@@ -93,7 +93,7 @@ def test_a_row_of_a_frame_of_numbers_is_the_same_as_that_of_an_array(by_name: SS
         (lambda row: row[["a", "b"]], "seen at fit time"),
         (lambda row: row.assign(a=np.inf), "infinity: 1 value, the first in column 'a'"),
         (lambda row: row * np.nan, "without a single value"),
-        (lambda row: row.assign(c="text"), "was numeric in the data first learnt"),
+        (lambda row: row.assign(c="text"), "was numeric in the data learnt first"),
         (lambda row: row[:0], "0 sample"),
     ],
 )

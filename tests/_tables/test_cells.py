@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sslart._data.texts import NotADateError, moments
+from sslart._data.text_parsing import NotADateError, moments
 from sslart._tables.cells import distinct, names, texts
 
 

@@ -56,10 +56,20 @@ def test_the_page_has_what_was_tried_and_what_survived(tmp_path: Path, monkeypat
     for mutant in (alive, same, *dead, alive):
         pieces.store(results, [{"key": mutant.key, "killed": mutant in dead, "tests": mutation.digest(part.tests)}])
     page = mutation.page({"selection": sample[:20]}, 0, results)
-    assert f"| selection | `{part.files[0]}` | {len(sample)} | 5 | 3 | 1 | 60 | 75 |" in page
+    assert f"| selection | `{part.files[0]}` | 0 | {len(sample)} | 5 | 3 | 1 | 60 | 75 |" in page
     assert "Together 3 of 5 were killed, 1 are equivalent, and 1 survived." in page
     assert f"`{alive.changed_line}`\\\n  No test notices it yet." in page
     assert f"`{same.changed_line}`\\\n  It changes nothing." in page
+    # what is on the page of other draws and parts stays, and what is tried again is told anew
+    assert mutation.page({"selection": []}, 0, results, page) == page
+    pieces.store(results, [{"key": alive.key, "killed": True, "tests": mutation.digest(part.tests)}])
+    again = mutation.page({"selection": sample[:5]}, 0, results, page)
+    assert "Together 4 of 5 were killed, 1 are equivalent, and 0 survived." in again
+    assert alive.changed_line not in again
+    assert same.changed_line in again
+    both = mutation.page({"selection": sample[:5]}, 7, results, page)
+    assert f"| selection | `{part.files[0]}` | 7 | {len(sample)} | 5 | 4 | 1 | 80 | 100 |" in both
+    assert "Together 7 of 10 were killed, 2 are equivalent, and 1 survived." in both
 
 
 def test_what_was_killed_is_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

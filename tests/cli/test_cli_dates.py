@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import sslart
-from sslart._data.texts import day_comes_first, moments
+from sslart._data.text_parsing import day_comes_first, moments
 from sslart.cli import main
 
 DAYS = pd.date_range("2021-03-01", periods=120, freq="D")
@@ -98,7 +98,7 @@ def test_limits_of_changes_are_dates(tmp_path: Path, capsys: Any) -> None:
     assert main([*arguments, "--range", "day=2021-03-10 00:00:2021-04-20"]) == 0
     assert json.loads(capsys.readouterr().out) == first
     assert main([*arguments, "--range", "day=soon"]) == 1
-    assert "has no two dates with a colon between" in capsys.readouterr().err
+    assert "is not two dates separated by a colon" in capsys.readouterr().err
 
 
 def test_text_dates_of_a_frame_are_those_of_the_command_line(tmp_path: Path) -> None:

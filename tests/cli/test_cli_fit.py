@@ -50,14 +50,14 @@ def test_it_prints_how_it_read_the_columns(tmp_path: Path, capsys: Captured) -> 
     assert "most important features" in printed
 
 
-def test_it_prints_how_many_rows_it_answers_at_95_right_in_100(tmp_path: Path, capsys: Captured) -> None:
+def test_it_prints_how_many_rows_it_answers_within_ten_percent_of_errors(tmp_path: Path, capsys: Captured) -> None:
     out = str(tmp_path / "model.sslart")
     arguments = ["fit", str(iris(tmp_path)), "--label", "species", "--id", "flower", "--out", out]
     assert main(arguments) == 0
     printed = capsys.readouterr().out
-    (sentence,) = (line for line in printed.splitlines() if line.startswith("guarantee"))
+    (sentence,) = (line for line in printed.splitlines() if line.startswith("limit of error"))
     found = guarantees(sslart.load(out))
-    assert sentence.split(maxsplit=1)[1].strip() == found.levels[2].sentence("rows")
+    assert sentence.removeprefix("limit of error").strip() == found.levels[3].sentence()
     assert main([*arguments, "--json"]) == 0
     levels = json.loads(capsys.readouterr().out)["guarantees"]
     assert [one["max_error"] for one in levels] == [0.01, 0.02, 0.05, 0.1, 0.2]

@@ -156,7 +156,7 @@ def test_weights_and_groups_come_beside_the_labels() -> None:
     model = SSLART(random_state=0).fit(X, few, sample_weight=twice)
     assert model.support_.sum() == 2 * N
     summary = SSLART(**EVIDENCE).fit(X, few, groups=groups).summary()
-    assert summary.together is not None
+    assert summary.quality.together is not None
 
 
 def test_a_fitted_model_learns_further_tables_by_merging() -> None:

@@ -135,7 +135,7 @@ def test_ten_thousand_predictions_are_the_same(model: Any, tolerance: float) -> 
     "model",
     [
         AutoSSLART(random_state=0, max_error=0.2),
-        AutoSSLART(random_state=0, max_error={0: 0.2, 2: 0.25}, decision_costs={(0, 2): 3.0}),
+        AutoSSLART(random_state=0, max_error={0: 0.2, 2: 0.25}, confidence=None, decision_costs={(0, 2): 3.0}),
         WESSLART(2, mapping="evidence", families="box", search_depth=2, max_error=0.2, random_state=0),
         SSLART(mapping="evidence", families="linear", max_error=0.25, abstain_below=0.4, random_state=0),
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, combinations, pairwise
+from itertools import chain, combinations, pairwise, product
 
 import numpy as np
 import pytest
@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from sslart._data.samples import Table
 from sslart.rules import _tree
 from sslart.rules._model_extraction import Neighbourhood, Region, _decimals, shortened, united
-from sslart.rules._tree import MIN_LEAF, Column, Grid, Node, columns_of, grow, prune, refine
+from sslart.rules._model_rules import short_decimal
+from sslart.rules._tree import Column, Grid, Node, Split, columns_of, grow, prune, refine
 
 EVERY = np.ones(3, dtype=bool)
 
@@ -66,7 +67,7 @@ def test_the_best_split_is_that_of_the_most_information(seed: int, n_outcomes: i
     for column in columns:
         for side in sides(grid, column):
             left = side[grid.bins[rows, column]]
-            if min(weights[rows[left]].sum(), weights[rows[~left]].sum()) >= MIN_LEAF:
+            if min(weights[rows[left]].sum(), weights[rows[~left]].sum()) >= 1:
                 parts = sum(information(grid, own, weights) for own in (rows[left], rows[~left]))
                 gains.append(information(grid, rows, weights) - parts)
     split = grid.best_split(rows, np.isin(np.arange(3), columns), weights)
@@ -76,6 +77,7 @@ def test_the_best_split_is_that_of_the_most_information(seed: int, n_outcomes: i
         parts = sum(information(grid, own, weights) for own in (rows[left], rows[~left]))
         assert split.column in columns
         assert information(grid, rows, weights) - parts == pytest.approx(split.gain)
+        assert grid.columns[split.column].has_missing or not split.left[-1]
 
 
 @settings(max_examples=20)
@@ -122,23 +124,37 @@ def prunings(node: Node) -> Iterator[list[np.ndarray]]:
 
 
 @settings(max_examples=20)
-@given(seed=st.integers(0, 999), max_rules=st.integers(1, 4), price=st.sampled_from([0.0, 0.7, 3.0]))
-def test_what_is_pruned_has_the_lowest_price_of_all_parts(seed: int, max_rules: int, price: float) -> None:
-    grid = grid_of(seed)
+@given(
+    seed=st.integers(0, 999),
+    max_rules=st.integers(0, 4),
+    price=st.sampled_from([0.0, 0.7, 3.0]),
+    weighted=st.booleans(),
+)
+def test_what_is_pruned_has_the_lowest_price_of_all_parts(
+    seed: int, max_rules: int, price: float, weighted: bool
+) -> None:
+    grid = grid_of(seed, weighted=weighted)
     root = grown(grid, 5)
     totals = [[grid.totals(rows) for rows in leaves] for leaves in prunings(root)]
-    lowest = np.inf
+    prices = {}
     for default in range(grid.n_outcomes):
         for leaves in totals:
             saved = sorted((float(own.max() - own[default]) for own in leaves), reverse=True)[:max_rules]
             errors = sum(float(own.sum() - own[default]) for own in leaves)
             for n_rules in range(len(saved) + 1):
-                lowest = min(lowest, errors - sum(saved[:n_rules]) + price * n_rules)
+                paid = round(errors - sum(saved[:n_rules]) + price * n_rules, 9)
+                prices[default, n_rules] = min(prices.get((default, n_rules), np.inf), paid)
+    lowest = min(prices.values())
     default = prune(root, grid, max_rules, price)
     n_rules = sum(leaf.outcome != default for leaf, _ in root.leaves())
-    assert n_rules <= max_rules
+    # of those with the lowest price, the first default and the fewest rules
+    assert (default, n_rules) == min(one for one, paid in prices.items() if paid == lowest)
     errors = grid.weights[root.predict(grid, np.arange(len(grid))) != grid.outcomes].sum()
     assert errors + price * n_rules == pytest.approx(lowest)
+    for node, _ in root.walk():  # no split is left that gains nothing
+        assert len({child.outcome if child.split is None else -1 for child in node.children}) != 1 or any(
+            child.split is not None for child in node.children
+        )
 
 
 @settings(max_examples=20)
@@ -162,16 +178,184 @@ def test_refinement_moves_a_split_and_corrects_an_outcome() -> None:
     grid = grid_of(0, 60, weighted=False)
     grid.outcomes = (grid.bins[:, 1] >= 2).astype(np.int64)
     root = Node(np.arange(60))
-    root.cut(_tree.Split(0.0, 1, np.array([True, False, False, False, False, False])), grid)
+    root.cut(Split(0.0, 1, np.array([True, False, False, False, False, False])), grid)
     root.children[0].outcome, root.children[1].outcome = 0, 1
     refine(root, grid, 0, 1)
     assert root.fidelity(grid) == 1.0
     root = Node(np.arange(60))
-    root.cut(_tree.Split(0.0, 1, np.array([True, True, False, False, False, False])), grid)
+    root.cut(Split(0.0, 1, np.array([True, True, False, False, False, False])), grid)
     root.children[0].outcome, root.children[1].outcome = 0, 2
     refine(root, grid, 0, 1)
     assert root.fidelity(grid) == 1.0
     assert [leaf.outcome for leaf, _ in root.leaves()] == [0, 1]
+
+
+def best_choice(node: Node, above: frozenset[int], grid: Grid, default: int, max_features: int) -> float:
+    """The weight of the samples on which a node agrees with the model, for the best split: brute force."""
+    allowed = set(range(3))
+    for child in node.children:
+        for leaf, features in child.leaves(above):
+            if leaf.outcome != default and len(features) >= max_features:
+                allowed &= features
+    truth, weights = grid.outcomes[node.rows], grid.weights[node.rows]
+    left, right = (child.predict(grid, node.rows) == truth for child in node.children)
+    lefts = [side[grid.bins[node.rows, column]] for column in allowed for side in sides(grid, column)]
+    return max((weights @ np.where(one, left, right) for goes in lefts for one in (goes, ~goes)), default=-np.inf)
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 999), max_features=st.integers(1, 3), n_leaves=st.integers(2, 7))
+def test_a_split_is_chosen_anew_where_another_agrees_more_often(seed: int, max_features: int, n_leaves: int) -> None:
+    grid, random = grid_of(seed, 60), np.random.RandomState(seed)
+    root = grown(grid, n_leaves, max_features)
+    for leaf, _ in root.leaves():
+        leaf.outcome = random.randint(3)
+    nodes = [(node, above) for node, above in root.walk() if node.split is not None]
+    node, above = nodes[random.randint(len(nodes))]
+
+    def agreeing() -> float:
+        return float(grid.weights[node.rows] @ (node.predict(grid, node.rows) == grid.outcomes[node.rows]))
+
+    before, best, split = agreeing(), best_choice(node, above, grid, 0, max_features), node.split
+    changed = _tree._choose_split(node, above, grid, 0, max_features)
+    assert changed == (best > before + 1e-9)
+    assert agreeing() == pytest.approx(max(best, before))
+    assert changed or node.split is split
+    for one, _ in root.walk():  # every sample is where the splits send it
+        if one.split is not None:
+            left = grid.left(one.split, one.rows)
+            np.testing.assert_array_equal(one.children[0].rows, one.rows[left])
+            np.testing.assert_array_equal(one.children[1].rows, one.rows[~left])
+
+
+@pytest.mark.parametrize(("changes", "n_sweeps"), [([False], 1), ([True, True, False], 3), ([True] * 20, 8)])
+def test_refinement_goes_on_until_no_split_changes(
+    changes: list[bool], n_sweeps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grid = grid_of(0, 60)
+    root, left = grown(grid, 2), iter(changes)
+    monkeypatch.setattr(_tree, "_collapse", lambda node: None)
+    monkeypatch.setattr(_tree, "_choose_split", lambda node, *_: node is root and next(left))
+    refine(root, grid, 0, 3)
+    assert len(list(left)) == len(changes) - n_sweeps
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 999), n_outcomes=st.sampled_from([1, 2, 3]))
+def test_a_tree_collapses_to_the_splits_that_tell_outcomes_apart(seed: int, n_outcomes: int) -> None:
+    grid, random = grid_of(seed, 60), np.random.RandomState(seed)
+    root = grown(grid, 8)
+    for leaf, _ in root.leaves():
+        leaf.outcome = random.randint(n_outcomes)
+    root.refill(np.arange(0, 60, 4), grid)  # some splits send no sample to one side
+    before = root.predict(grid, root.rows)
+    _tree._collapse(root)
+    np.testing.assert_array_equal(root.predict(grid, root.rows), before)
+    for node, _ in root.walk():
+        if node.split is not None:
+            left, right = node.children
+            assert len(left.rows)
+            assert len(right.rows)
+            assert left.split is not None or right.split is not None or left.outcome != right.outcome
+
+
+def kinds_of(seed: int, n: int, n_kinds: int, n_outcomes: int) -> Grid:
+    """A grid of one column of many categories, some without a sample, whose outcomes differ in their shares."""
+    random = np.random.RandomState(seed)
+    shares = random.dirichlet(np.full(n_outcomes, 0.5), n_kinds)
+    kinds = np.sort(random.permutation(n_kinds)[: n_kinds - 2])[random.randint(n_kinds - 2, size=n)]
+    outcomes = np.array([random.choice(n_outcomes, p=shares[kind]) for kind in kinds])
+    names = tuple(f"k{kind}" for kind in range(n_kinds))
+    table = Table(np.full((n, 1), np.nan), {0: np.array(names, dtype=object)[kinds]}, ["kind"])
+    return Grid([Column("kind", np.empty(0), names, False)], table, outcomes, n_outcomes, random.uniform(0.2, 1, n))
+
+
+@settings(max_examples=20)
+@given(
+    seed=st.integers(0, 999),
+    n=st.sampled_from([40, 150]),
+    n_kinds=st.sampled_from([3, 4, 8, 16, 20]),
+    n_outcomes=st.sampled_from([2, 3]),
+)
+def test_categories_are_split_in_the_order_of_an_outcome_with_six_at_one_side(
+    seed: int, n: int, n_kinds: int, n_outcomes: int
+) -> None:
+    grid = kinds_of(seed, n, n_kinds, n_outcomes)
+    rows = np.arange(len(grid))
+    by_kind = [rows[grid.bins[:, 0] == kind] for kind in range(n_kinds)]
+    gains = [0.0]
+    for outcome in range(n_outcomes):
+        present = [own for own in by_kind if len(own)]
+        shares = [-grid.totals(own)[outcome] / grid.weights[own].sum() for own in present]
+        order = [present[place] for place in np.argsort(shares, kind="stable")]
+        for first in range(1, len(order)):
+            left, right = np.concatenate(order[:first]), np.concatenate(order[first:])
+            if min(first, len(order) - first) <= 6 and min(grid.weights[left].sum(), grid.weights[right].sum()) >= 1:
+                parts = sum(information(grid, own, grid.weights) for own in (left, right))
+                gains.append(information(grid, rows, grid.weights) - parts)
+    split = grid.best_split(rows, np.ones(1, dtype=bool), grid.weights)
+    assert split.gain == pytest.approx(max(gains), abs=1e-9)
+    if split.gain > 0:
+        left = grid.left(split, rows)
+        parts = sum(information(grid, own, grid.weights) for own in (rows[left], rows[~left]))
+        assert information(grid, rows, grid.weights) - parts == pytest.approx(split.gain)
+
+
+def test_a_split_names_six_categories_at_most_and_needs_two() -> None:
+    names, every = tuple("abcdefghijklmnopqrst"), np.ones(1, dtype=bool)
+    table = Table(np.full((40, 1), np.nan), {0: np.array([*names, *names], dtype=object)}, ["kind"])
+    grid = Grid([Column("kind", np.empty(0), names, False)], table, np.arange(40) % 2, 2, np.ones(40))
+    for n_left, is_found in ((1, True), (6, True), (7, False), (14, False), (15, True), (20, True)):
+        split = grid.best_assignment(np.arange(40), np.where(grid.bins[:, 0] < n_left, 1.0, -1.0), every)
+        assert split.left.tolist() == ([kind < n_left for kind in range(21)] if is_found else [])
+        assert split.gain == (2 * n_left if is_found else -np.inf)
+    assert grid.best_split(np.array([3, 23]), every, grid.weights) is _tree.NO_SPLIT
+
+
+def test_a_tree_grows_by_the_weights_and_features_it_is_given_until_nothing_is_gained() -> None:
+    grid = grid_of(5, 120)
+    for column in range(3):
+        root = Node(np.arange(len(grid)))
+        grow(root, grid, grid.weights, np.arange(3) == column, 4, 3)
+        assert {node.split.column for node, _ in root.walk() if node.split is not None} == {column}
+    root, weights = Node(np.arange(len(grid))), grid.weights * np.where(grid.bins[:, 1] < 2, 1.0, 1e-3)
+    grow(root, grid, weights, EVERY, 2, 3)
+    assert root.split is not None
+    assert root.split.gain == grid.best_split(root.rows, EVERY, weights).gain
+    pure = np.flatnonzero(grid.outcomes == 1)
+    root = Node(pure)
+    grow(root, grid, grid.weights, EVERY, 4, 3)
+    assert root.split is None
+
+
+@pytest.mark.parametrize("has_missing", [False, True])
+@pytest.mark.parametrize("n_kinds", [None, 1, 2, 4, 5, 6, 7, 8])
+def test_a_condition_holds_for_the_bins_that_are_allowed(n_kinds: int | None, has_missing: bool) -> None:
+    names = tuple("stuvwxyz"[: n_kinds or 0])
+    column = Column("x", np.array([1.0, 2.0, 5.0]), None if n_kinds is None else names, has_missing)
+    values = np.array(
+        [0.0, 1.5, 3.0, 6.0, np.nan] if n_kinds is None else [*names, None], dtype=float if n_kinds is None else object
+    )
+    for mask in product([False, True], repeat=column.n_bins):
+        allowed, known = np.array(mask), np.flatnonzero(mask[:-1])
+        if n_kinds is None and len(known) and known[-1] - known[0] >= len(known):
+            continue  # not a range
+        if not column.occurring(allowed).any():
+            continue
+        condition, occurring = column.condition(allowed), column.occurring(allowed)
+        if occurring.all():
+            assert condition is None
+            continue
+        assert condition is not None
+        assert condition.feature == "x"
+        assert condition.holds_for(values)[: len(occurring)].tolist() == occurring.tolist()
+        assert condition.missing == (has_missing and bool(allowed[-1])) or not len(known)
+        assert condition.only_missing == (not len(known))
+        if n_kinds is None:
+            assert condition.categories is None
+            assert not len(known) or ((condition.low is None) == allowed[0] and (condition.high is None) == allowed[-2])
+        elif len(known):  # three are named, and more where they are no more than half
+            assert condition.negated == (len(known) > max(3, n_kinds / 2) or len(known) == n_kinds)
 
 
 def columns_of_numbers(values: np.ndarray) -> Column:
@@ -196,6 +380,34 @@ def test_cuts_lie_between_all_values_where_they_are_few_and_in_equal_shares_wher
     assert (np.diff(cuts) > 0).all()
     assert (cuts >= 0).all()
     assert (cuts < often.max()).all()
+
+
+@pytest.mark.parametrize(("n_alike", "place"), [(0, 0), (1, 300), (200, 300), (900, 300), (900, -2), (900, -1)])
+def test_many_cuts_are_the_shortest_decimals_within_a_quarter_of_a_share(n_alike: int, place: int) -> None:
+    random = np.random.RandomState(n_alike)
+    values = np.sort(random.gamma(2.0, 10.0, 700))
+    values = np.sort(np.append(values, np.full(n_alike, values[place])))
+    share, expected = (len(values) - 1) / 65, set()
+    for number in range(1, 65):
+        low = values[int(np.floor((number - 0.25) * share))]
+        high = values[int(np.ceil((number + 0.25) * share))]
+        end = max(high, min(values[values > low], default=low))
+        expected |= {short_decimal(float(low), float(end))} if low < end else set()
+    assert columns_of_numbers(random.permutation(values)).cuts.tolist() == sorted(expected)
+
+
+def test_columns_have_the_known_categories_first_and_tell_what_is_missing() -> None:
+    values = np.array([[1.0, np.nan], [2.0, np.nan], [4.0, np.nan]])
+    for gap in (False, True):
+        values[0, 0] = np.nan if gap else 1.0
+        kinds = np.array(["new", None if gap else "b", "a"], dtype=object)
+        number, kind = columns_of(Table(values, {1: kinds}, ["n", "kind"]), ["n", "kind"], {1: ("b", "a")})
+        assert (number.feature, number.categories, number.has_missing) == ("n", None, gap)
+        assert number.cuts.tolist() == ([3.0] if gap else [1.0, 3.0])
+        assert (kind.feature, kind.categories, kind.has_missing) == ("kind", ("b", "a", "new"), gap)
+        assert not len(kind.cuts)
+    (absent,) = columns_of(Table(values[:, :1], {}, ["kind"]), ["kind"], {0: ("b", "a")})
+    assert (absent.categories, absent.has_missing) == (("b", "a"), True)
 
 
 def test_bins_are_ranges_up_to_each_cut_and_the_last_is_of_missing_values() -> None:

@@ -1,8 +1,8 @@
-"""The backend, compiled kernel or NumPy reference, and what it computes: codes and keys of samples, linear algebra.
+"""The numerical backend (compiled kernel or NumPy reference): selection, sample encoding, hashing, linear algebra.
 
-Linear algebra is reproducible: the bits of a result depend on the input alone. BLAS adds in another order for another
-number of threads, on another processor, and for another place in memory. Here every sum adds its products one after
-another, in the order of the textbook's loops; `sslart._reference.algebra` are those loops in NumPy.
+Linear algebra is reproducible: the bits of a result depend on the input alone. BLAS sums in an order that depends on
+the number of threads, the processor and the memory alignment. Here every sum adds its products one after another, in
+the order of the loops in `sslart._reference.algebra`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def backend() -> types.ModuleType:
 
 @contextmanager
 def use_backend(module: types.ModuleType) -> Iterator[None]:
-    """Use another backend in all threads for a while, so that tests can compare the two."""
+    """Context manager: use another backend in all threads, so that tests can compare the two."""
     _forced.append(module)
     try:
         yield
@@ -80,11 +80,11 @@ def _default_backend() -> types.ModuleType:
 
 
 def encode(encoder: Encoder, matrix: FloatArray) -> tuple[FloatArray, bool]:
-    """Return a matrix in the user's units as coded values, NaN where missing, and whether any lies beyond the range."""
+    """Scale a matrix in the user's units to the unit cube; also return True if any value is out of range."""
     scaled = np.ascontiguousarray(encoder.on_scale(matrix))
     coded = np.empty_like(scaled)
     beyond = backend().encode(scaled, *encoder.ends, coded)
-    if encoder.ranks is not None:  # a value may lie so little beyond the range that its position does not
+    if encoder.ranks is not None:  # a value slightly out of range may have a position within it
         beyond = bool(((matrix < encoder.lower) | (matrix > encoder.upper)).any())
     return coded, beyond
 
@@ -96,9 +96,9 @@ def describe() -> str:
 
 
 def row_keys(table: Table) -> KeyArray:
-    """Return a random key for each sample; copies have the same key, in every table and in every session.
+    """Return a 64-bit hash of each sample, the same for equal samples in every table and session.
 
-    A missing value has the same key whether its column is known to be categorical or not.
+    A missing value hashes alike whether its column is known to be categorical or not.
     """
     values = np.ascontiguousarray(table.values)
     keys = np.empty(len(values), dtype=np.uint64)
@@ -114,7 +114,7 @@ def row_keys(table: Table) -> KeyArray:
 
 
 def _with_categories(keys: KeyArray, table: Table) -> KeyArray:
-    """Return the key of a single sample with its categories: plain numbers cost less than arrays."""
+    """Add the categories of a single sample to its hash, in plain integers, which cost less than arrays."""
     for column, (category,) in table.categories.items():
         if category is not None:
             keys[0] = mixed_number(keys.item(0) ^ _code(column, category))
@@ -132,7 +132,7 @@ def _code(column: int, category: str | bool | float) -> int:
 
 @cache
 def row_factors(n_columns: int) -> KeyArray:
-    """Return an odd number for each column, by which keys of rows are made."""
+    """Return an odd multiplier for each column, used to hash rows."""
     return keys_of_numbers(np.arange(n_columns), 1) | np.uint64(1)
 
 
@@ -157,7 +157,7 @@ EPSILON = float(np.finfo(np.float64).eps)
 
 
 def multiply(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return the product of matrices of shapes (..., m, k) and (..., k, n); the axes before must be the same."""
+    """Return the matrix product of stacks of shapes (..., m, k) and (..., k, n) with equal leading axes."""
     (left, is_left_turned), (right, is_right_turned) = _as_stack(a), _as_stack(b)
     out = np.empty((len(left), a.shape[-2], b.shape[-1]))
     backend().multiply(left, right, out, is_left_turned, is_right_turned, stop_flag())
@@ -175,9 +175,9 @@ def gram_matrix(matrix: FloatArray) -> FloatArray:
 class Cholesky:
     """Cholesky factors L of a stack of positive definite matrices (LL' = A), with solves and inverses.
 
-    Squares of the diagonal of L are at least the `floors`, of shape (..., n): where A is a positive semidefinite matrix
-    plus these on its diagonal, that is so but for rounding. None: the diagonal of A times the precision of numbers.
-    With `overwrite`, the matrices may be used up.
+    Squared diagonal entries of L are at least `floors`, of shape (..., n). If A is a positive semidefinite matrix plus
+    `floors` on its diagonal, this only corrects rounding. None: the diagonal of A times the machine epsilon. With
+    `overwrite`, the input may be overwritten.
     """
 
     def __init__(self, matrices: FloatArray, floors: FloatArray | None = None, *, overwrite: bool = False) -> None:
@@ -217,7 +217,7 @@ class Cholesky:
 
 
 def _as_stack(matrix: FloatArray) -> tuple[FloatArray, bool]:
-    """Return matrices as a contiguous stack, and whether each lies transposed in it."""
+    """Return matrices as a contiguous stack, and True if each is stored transposed."""
     matrix = np.asarray(matrix, dtype=np.float64)
     turned = matrix.swapaxes(-1, -2)
     is_turned = turned.flags.c_contiguous and not matrix.flags.c_contiguous

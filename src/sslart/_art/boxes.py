@@ -1,4 +1,4 @@
-"""The boxes of one network: how they learn, published versions that never change, drafts, and joining of boxes."""
+"""The boxes of one network: learning parameters and results, immutable versions, drafts that learn, box merging."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from sslart._utils.resources import StoppedError, stop_flag
 from sslart._utils.validation import MAX_COUNT, check_flag, check_number, check_whole, require, saved_array, saved_whole
 
 NO_LIMIT = 0
-CELL_SIZE = 128  # boxes that are compared with each other
-FREE = 8  # one in so many is free after boxes have been joined
-ROUNDING = 1e-6  # the most by which the counts of a box that fades may exceed its support
+CELL_SIZE = 128  # boxes that are compared pairwise: the cost of joining grows with boxes times cell size
+FREE = 8  # joining frees 1/8 of `max_nodes`, so that it is not repeated at every new box
+ROUNDING = 1e-6  # counts and supports decay separately: rounding may let a count exceed the support by this
 
 
 @dataclass(frozen=True)
 class LearningParams:
-    """Parameters of learning: ρ, α, β, δ, one-to-one mapping, half-life, and the largest number of boxes."""
+    """Parameters of learning: ρ, α, β, δ, one-to-one mapping, half-life, and the maximum number of boxes."""
 
     vigilance: float
     choice: float
@@ -44,7 +44,7 @@ class LearningParams:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> LearningParams:
-        """Return the parameters of a saved state, after checking that they can be."""
+        """Restore the parameters from a saved state after validating it."""
         owner, half_life = "a saved model", state["half_life"]
         return cls(
             check_number(owner, "vigilance", state["vigilance"], 0, 1),
@@ -57,7 +57,7 @@ class LearningParams:
         )
 
     def lowered_to(self, vigilance: float) -> LearningParams:
-        """Return the same with a vigilance of at most the given one."""
+        """Return the parameters with the vigilance capped at `vigilance`."""
         return self if vigilance >= self.vigilance else replace(self, vigilance=vigilance)
 
 
@@ -68,11 +68,11 @@ class Fits:
     Attributes
     ----------
     boxes : array
-        The box of highest choice, -1 where the fit was not measured or there was no box, -2 where it was dropped since.
+        The box of highest choice; -1 where not measured or there was no box, -2 where the box has been dropped since.
     familiarity : array
-        The match of that box, less what the sample lay beyond the learnt range.
+        The match of that box, minus the distance of the sample beyond the learnt range.
     extents : array
-        The sum of the sides of that box, in the unit cube.
+        The sum of the side lengths of that box, in the unit cube.
     """
 
     boxes: IntArray
@@ -90,11 +90,11 @@ class Fits:
         return cls(*(np.concatenate([getattr(one, field.name) for one in parts]) for field in fields(cls)))
 
     def of(self, rows: slice | IntArray) -> Fits:
-        """Return the fits of some samples; of none where none was measured."""
+        """Return the fits of the given samples."""
         return self if not len(self.boxes) else Fits(self.boxes[rows], self.familiarity[rows], self.extents[rows])
 
     def renamed(self, into: IntArray | None) -> Fits:
-        """Return the fits after boxes have been dropped or joined: see `renamed`."""
+        """Return the fits with box indices updated after boxes have been dropped or joined: see `renamed`."""
         return self if into is None else Fits(renamed(self.boxes, into, DROPPED), self.familiarity, self.extents)
 
     def arguments(self, wanted: Any) -> dict[str, Any]:
@@ -120,15 +120,15 @@ class LearnResult:
     Attributes
     ----------
     nodes : array
-        The box that learnt it, by its index now; -1 where it has been dropped since.
+        Current index of the box that learnt each sample; -1 where it has been dropped since.
     predicted : array
-        The class predicted before, -1 for none; empty where nothing was predicted.
+        The class code predicted before learning, -1 for none; empty if predictions were not requested.
     fits : Fits
     gaps : array
-        How far it lay from the first box that vigilance admits, by the mean of its features in the unit cube; NaN where
-        there was no such box. Empty where that was not measured.
+        Mean distance per feature, in the unit cube, to the first box that passes vigilance; NaN if none did. Empty if
+        not measured.
     into : array or None
-        The index now of each box that there was before, -1 where it was dropped; None where no index has changed.
+        Current index of each previous box, -1 where it was dropped; None if no index has changed.
     """
 
     nodes: IntArray
@@ -146,7 +146,7 @@ class LearnResult:
         return LearnResult(self.nodes[rows], predicted, self.fits.of(rows), gaps, self.into)
 
     def renamed(self, into: IntArray | None) -> LearnResult:
-        """Return the same results after boxes have been dropped or joined: see `renamed`."""
+        """Return the results with box indices updated after boxes have been dropped or joined: see `renamed`."""
         if into is None:
             return self
         nodes, fits, both_into = renamed(self.nodes, into), self.fits.renamed(into), both(self.into, into)
@@ -158,7 +158,7 @@ class LearnResult:
         self.fits.boxes[:] = renamed(self.fits.boxes, into)
 
     def n_made_unlabelled(self, targets: IntArray, n_nodes_before: int) -> int:
-        """Count the boxes created by unlabelled samples: those whose first winner is an unlabelled sample."""
+        """Count the boxes created by unlabelled samples."""
         known_before = np.maximum.accumulate(np.concatenate([[n_nodes_before - 1], self.nodes]))[:-1]
         return int(((self.nodes > known_before) & (targets == UNLABELLED)).sum())
 
@@ -183,13 +183,13 @@ def as_flags(wanted: BoolArray | None, rows: slice) -> Any:
     return None if wanted is None else np.ascontiguousarray(wanted[rows]).view(np.uint8)
 
 
-PERIODS = 16  # in a half-life: after each, all supports and counts are multiplied by the same factor
-LEAST_SUPPORT = 1 / 16  # a box with less is dropped: that of one sample, after four half-lives
+PERIODS = 16  # decays per half-life: a decay touches all boxes, so that it is not done after every sample
+LEAST_SUPPORT = 1 / 16  # boxes with less are dropped: a box of one sample, after four half-lives
 
 
 @dataclass(frozen=True)
 class Fading:
-    """Exponential decay of supports and counts, by half after each half-life (at least 1), applied once per period."""
+    """Exponential decay of supports and counts with a half-life in samples (at least 1), applied once per period."""
 
     half_life: float
 
@@ -209,9 +209,9 @@ class Fading:
 
 
 def pieces(rows: slice, fading: Fading | None, n_before: int | None) -> Iterator[tuple[slice, bool]]:
-    """Cut rows where supports and counts fade; yield each piece, and whether they fade after it.
+    """Split rows at the decays of supports and counts; yield each piece, and True if a decay follows it.
 
-    `n_before`: number of samples learnt before, read once, so that it may grow meanwhile. None: nothing fades.
+    `n_before` is the number of samples learnt before, read once at the start; None: no decay.
     """
     if fading is None or n_before is None:
         yield rows, False
@@ -224,15 +224,14 @@ def pieces(rows: slice, fading: Fading | None, n_before: int | None) -> Iterator
         yield slice(start, rows.stop), False
 
 
-NO_BOX = -1  # in place of the index of a dropped box
-DROPPED = -2  # in a record of how well samples fitted, where -1 is a sample that was not measured
+NO_BOX = -1  # index of a dropped box
+DROPPED = -2  # index of a dropped box in `Fits`, where -1 means that the sample was not measured
 
 
 def renamed(boxes: IntArray, into: IntArray | None, dropped: int = NO_BOX) -> IntArray:
-    """Return box indices after a change; negative ones are unchanged.
+    """Map old box indices to new ones; negative indices are unchanged.
 
-    `into` has the new index of each box that there was before, -1 where it was dropped: `dropped` stands for these.
-    None: no change.
+    `into` has the new index of each old box, -1 where it was dropped, for which `dropped` is returned. None: no change.
     """
     if into is None:
         return boxes
@@ -242,7 +241,7 @@ def renamed(boxes: IntArray, into: IntArray | None, dropped: int = NO_BOX) -> In
 
 
 def both(first: IntArray | None, second: IntArray | None) -> IntArray | None:
-    """Return two changes, one after the other, as one."""
+    """Compose two maps of box indices."""
     if first is None or second is None:
         return second if first is None else first
     return renamed(first, second)
@@ -256,13 +255,13 @@ class NetworkBoxes:
     boxes : Boxes
         Of the backend.
     n_nodes_stage1 : int
-        How many boxes were made by unlabelled samples, those included that have been dropped since; where boxes have
-        been joined, how many hold the first of these.
+        Number of boxes created by unlabelled samples, including dropped ones; after joins, the number of boxes that
+        contain one of these.
     n_learnt : int or None
-        How many samples have been learnt, where supports and counts fade: they are fractions then. None: they do not.
+        Number of samples learnt, if supports and counts decay, since they are fractions then; None if they do not.
     vigilance : float
-        The highest vigilance that all unions of joined boxes reach: nothing is learnt with a higher one. 1 where no
-        boxes have been joined.
+        The highest vigilance that all joined boxes satisfy: nothing is learnt with a higher one. 1 if no boxes have
+        been joined.
     """
 
     def __init__(
@@ -273,7 +272,7 @@ class NetworkBoxes:
 
     @classmethod
     def none(cls, n_features: int, n_constant: int = 0) -> NetworkBoxes:
-        """Return no boxes."""
+        """Return an empty set of boxes."""
         boxes = backend().Boxes(n_features, 0, n_constant)
         boxes.publish()
         return cls(boxes)
@@ -295,17 +294,17 @@ class NetworkBoxes:
 
     @property
     def n_constant(self) -> int:
-        """Number of features that have shown one value only."""
+        """Number of features that have been constant so far."""
         return int(self.backend_boxes.n_constant)
 
     @property
     def n_samples(self) -> int:
-        """Number of samples learnt so far, by boxes that have been dropped too."""
+        """Number of samples learnt so far, including those of dropped boxes."""
         return int(self.support.sum()) if self.n_learnt is None else self.n_learnt
 
     @property
     def weights(self) -> FloatArray:
-        """W = (u, 1 - v) of each box [u, v] in the unit cube, as a copy; (1, 1) on a side not reached yet."""
+        """W = (u, 1 - v) of each box [u, v] in the unit cube, as a copy; (1, 1) in features without a value yet."""
         return self.weights_of(None)
 
     def weights_of(self, boxes: IntArray | None) -> FloatArray:
@@ -337,11 +336,11 @@ class NetworkBoxes:
 
     @property
     def labels(self) -> IntArray:
-        """The class with most counts of each box, the one seen first on ties; -1 without counts."""
+        """Majority class of each box, the one seen first on ties; -1 without labels."""
         return self.labels_of(None)
 
     def labels_of(self, boxes: IntArray | None) -> IntArray:
-        """Return the class of some boxes, an array of one dimension."""
+        """Return the majority class of the given boxes."""
         return self._read("labels", boxes, np.int64)
 
     @property
@@ -364,12 +363,12 @@ class NetworkBoxes:
         return values.astype(np.int64) if self.n_learnt is None else values
 
     def boxes(self) -> tuple[FloatArray, FloatArray]:
-        """Return the lower and upper corners in the unit cube; lower > upper on a side not reached yet."""
+        """Return the lower and upper corners in the unit cube; lower > upper in features without a value yet."""
         weights = self.weights
         return weights[:, : self.n_features], 1.0 - weights[:, self.n_features :]
 
     def extents(self, boxes: IntArray) -> FloatArray:
-        """Return the sum of the sides of boxes in the unit cube; a side not reached yet counts nothing."""
+        """Return the sum of the side lengths of boxes in the unit cube; features without a value add nothing."""
         weights, n_features = self.weights_of(boxes), self.n_features
         return np.asarray(np.maximum(0.0, 1.0 - weights[:, :n_features] - weights[:, n_features:]).sum(axis=1))
 
@@ -396,7 +395,7 @@ class NetworkBoxes:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> NetworkBoxes:
-        """Return the boxes of a saved state, after checking that it can be one."""
+        """Restore the boxes from a saved state after validating it."""
         weights = saved_array(state, "weights", np.float64, None, None, low=0, high=1)
         n_learnt = saved_whole(state, "n_learnt", 1, MAX_COUNT) if "n_learnt" in state else None
         fades = n_learnt is not None
@@ -423,15 +422,15 @@ class NetworkBoxes:
 
 
 class BoxDraft(NetworkBoxes):
-    """Boxes that learn. Nobody else has them until they are published."""
+    """A mutable draft of boxes, owned by one learner until it is published."""
 
     def published(self) -> NetworkBoxes:
-        """Return the boxes, which learn no more."""
+        """Return the boxes as an immutable version."""
         self.backend_boxes.publish()
         return NetworkBoxes(self.backend_boxes, self.n_nodes_stage1, self.n_learnt, self.vigilance)
 
     def add_classes(self, n_classes: int) -> None:
-        """Make room for the counts of further classes."""
+        """Add columns for the counts of further classes."""
         if n_classes > self.n_classes:
             self.backend_boxes.add_classes(n_classes)
 
@@ -452,7 +451,7 @@ class BoxDraft(NetworkBoxes):
         measured: Any,
         stop: Any,
     ) -> IntArray | None:
-        """Learn coded samples in order, write results into `learnt`, and return new box indices if any were joined."""
+        """Learn coded samples in order and write results into `learnt`; return new box indices if boxes were joined."""
         into, n_learnt, limit = None, 0, params.max_nodes
         while True:
             n_before, first = self.n_nodes, n_learnt
@@ -487,9 +486,9 @@ class BoxDraft(NetworkBoxes):
         return into
 
     def make_room(self, params: LearningParams, learnt: LearnResult, stop: Any) -> IntArray:
-        """Join boxes until an eighth of `max_nodes` is free, and return the index now of each box that there was.
+        """Join boxes until an eighth of `max_nodes` is free, and return the new index of each old box.
 
-        With one-to-one mapping, boxes of unlike classes stay apart.
+        With one-to-one mapping, only boxes of the same class are joined.
         """
         limit = params.max_nodes or 0
         joined = join_boxes(
@@ -510,7 +509,7 @@ class BoxDraft(NetworkBoxes):
         return joined.into
 
     def join(self, joined: Joined) -> None:
-        """Let boxes that have been joined take the place of their parts: supports and counts add."""
+        """Replace boxes by their unions; supports and counts add up."""
         order = np.argsort(joined.into, kind="stable")
         starts = np.flatnonzero(np.diff(joined.into[order], prepend=-1))
         support, counts, met = (
@@ -522,25 +521,25 @@ class BoxDraft(NetworkBoxes):
         self.vigilance = min(self.vigilance, joined.vigilance)
 
     def count(self, n_samples: int) -> None:
-        """Add `n_samples` to the number of learnt samples, where supports fade."""
+        """Add `n_samples` to the number of learnt samples, if supports decay."""
         if self.n_learnt is not None:
             self.n_learnt += n_samples
 
     def add_empty(self) -> int:
-        """Add a box that has learnt nothing yet, and return it; the caller counts a sample for it."""
+        """Add an empty box and return its index; the caller counts a sample for it."""
         return int(self.backend_boxes.add())
 
     def meet(self, winners: IntArray, values: BoolArray) -> None:
-        """Take down which constant features have values in samples, given the box that has learnt each sample."""
+        """Record which constant features have values in samples, given the box that learnt each sample."""
         self.backend_boxes.meet(np.ascontiguousarray(winners), np.ascontiguousarray(values).view(np.uint8))
 
     def start_to_fade(self) -> None:
-        """Count samples from now on, so that supports and counts can fade."""
+        """Start to count samples, so that supports and counts can decay."""
         if self.n_learnt is None:
             self.n_learnt = self.n_samples
 
     def fade(self, factor: float) -> IntArray | None:
-        """Multiply supports and counts, drop boxes of too little support, and return new box indices if any were."""
+        """Decay supports and counts, and drop boxes of too little support; return new indices if any were dropped."""
         if self.backend_boxes.fade(factor) >= LEAST_SUPPORT:
             return None
         kept = self.support >= LEAST_SUPPORT
@@ -570,8 +569,8 @@ def runs(flags: BoolArray) -> Iterator[tuple[slice, bool]]:
 class Joined(NamedTuple):
     """Boxes after some of them have been joined.
 
-    `into` has the number of the box that each former box is part of now, in the order of their first part; `vigilance`
-    is what every union reaches: the one given, or the lowest that was needed.
+    `into` has the new index of each old box; new boxes are in the order of their first part. `vigilance` is the match
+    that every union reaches: the given vigilance, or the lowest that was needed.
     """
 
     into: IntArray
@@ -588,11 +587,11 @@ def join_boxes(
     cell_size: int = CELL_SIZE,
     stop: Any = None,
 ) -> Joined:
-    """Join boxes with those that lie closest to them.
+    """Join boxes with their nearest neighbours.
 
-    The union of two boxes is the smallest box that holds both: the elementwise minimum of their weights. Its match is
-    1 - extent / n_sides, with the sum of its sides and the number of features in which it has a side: what a sample
-    that makes a box so large would have. Boxes are joined in rounds. In a round each box finds the partner with
+    The union of two boxes is the smallest box that contains both: the elementwise minimum of their weights. Its match
+    is 1 - extent / n_sides, with the sum of its side lengths and the number of features in which it has a value: the
+    match of a sample that makes a box as large. Boxes are joined in rounds. In a round each box finds the partner with
     which its union has the highest match, the first on ties. These pairs are joined in the order of their match, then
     of their boxes, unless a box of the pair has been joined in this round already.
 
@@ -600,22 +599,22 @@ def join_boxes(
     are made until so few boxes are left: in each round those that reach the vigilance, and the better half of the pairs
     in any case, by which the vigilance is lowered. More boxes are left only where the keys allow no fewer.
 
-    Partners are looked for among boxes of the same cell. Cells are made by cutting the boxes in two, and each part
-    again, by their centres in the feature in which these differ most; the places of the cuts alternate between rounds.
+    Partners are searched within cells, as in a k-d tree: boxes are split in two by their centres in the feature of
+    largest spread, then each part again. The split positions alternate between rounds.
 
     Parameters
     ----------
     weights : array of shape (n_boxes, 2 * n_features)
         W = (u, 1 - v) of the boxes [u, v] on the grid; (1, 1) on a side not reached yet.
     keys : array of int of length n_boxes, or None
-        Boxes of unlike keys are never joined; -1 is like any key. None: all are alike.
+        Only boxes with equal keys are joined; -1 equals any key. None: any boxes may be joined.
     vigilance : float
     max_boxes : int or None
         At least 1.
     cell_size : int
         The most boxes in a cell. It grows where that is needed to reach `max_boxes`.
     stop : array of one uint8, or None
-        A flag by which another thread stops the work.
+        A flag by which another thread can stop the work.
     """
     weights = np.ascontiguousarray(weights, dtype=np.float64)
     keys = np.full(len(weights), UNLABELLED) if keys is None else np.ascontiguousarray(keys, dtype=np.int64)

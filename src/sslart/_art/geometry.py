@@ -27,9 +27,9 @@ def distances(samples: FloatArray, lower: FloatArray, upper: FloatArray) -> Floa
 
 
 def box_norms(present: BoolArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return |W| = n_features − size of each box over the features that its sample has.
+    """Return |W| = n_features − size of each box over the features present in its sample.
 
-    `present` marks these. A side that is not reached counts as W = (1, 1).
+    `present` marks these. A feature in which the box has no value counts as W = (1, 1).
     """
     sides = np.where(lower <= upper, lower + 1.0 - upper, 2.0)
     return np.asarray(np.where(present, sides, 0.0).sum(axis=-1))
@@ -53,5 +53,5 @@ def choice_and_match(
 
 
 def centres(lower: FloatArray, upper: FloatArray, unreached: float = np.nan) -> FloatArray:
-    """Return the middle of each box; another value on sides that are not reached."""
+    """Return the centre of each box; `unreached` in features in which it has no value."""
     return np.where(lower <= upper, (lower + upper) / 2, unreached)

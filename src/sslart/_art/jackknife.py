@@ -1,7 +1,7 @@
-"""Jackknife fits: how well each learnt sample would fit the network without it and its copies.
+"""Jackknife: the fit of each learnt sample to the network learnt without it and its duplicates.
 
-A box is the hull of its samples, so that the box without some of them follows from the others. Which box learns which
-sample is taken as it is.
+A box is the bounding box of its samples, so that the box without some of them follows from the others. The assignment
+of samples to boxes is kept.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray
 from sslart._utils.cache import Deferred
 
-MAX_SAMPLES = 500  # that are left out in turn
-MIN_SAMPLES = 100  # that are left out even where the table they need is larger than LARGE
-SMALL = 2**23  # bytes of a table that is kept whole until the fits are asked for
-LARGE = 2**24  # bytes of what is kept of a larger table
+MAX_SAMPLES = 500  # left out in turn: enough for p-values of 1 % and below
+MIN_SAMPLES = 100  # left out even if the table they need is larger than LARGE
+SMALL = 2**23  # bytes: a table up to this size is kept whole until the fits are needed
+LARGE = 2**24  # bytes kept of a larger table
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class LearntSamples:
     winners : array of length n_samples
         The box that learnt each sample.
     keys, parts : arrays of uint64, length n_samples
-        Copies have the same key. Samples of the same part are left out together.
+        Duplicates have the same key. Samples of the same part are left out together.
     chosen : array
         The samples that are left out in turn, by ascending key.
     sizes : array of length n_boxes
@@ -62,7 +62,7 @@ class LearntSamples:
 
 @dataclass(frozen=True, eq=False)
 class ChangedBoxes:
-    """Boxes that are other ones without a sample that is left out (by place, ascending), NaN where nothing is left."""
+    """Boxes that change when a sample is left out (by its index, ascending); NaN where nothing of the box is left."""
 
     sample: IntArray
     box: IntArray
@@ -72,13 +72,13 @@ class ChangedBoxes:
 def left_out_fits(
     network: Network, table: Table, winners: IntArray, params: LearningParams, groups: IntArray | None = None
 ) -> Deferred[tuple[KeyArray, Fits]]:
-    """Return the jackknife fits of learnt samples, deferred: their keys, ascending, and their fits.
+    """Return the jackknife fits of learnt samples, computed lazily: their keys, ascending, and their fits.
 
-    A sample that its box would be smaller without is measured as if the box were as large as it is now, and the sample
-    widened it once more: so a new sample that widens the box by as much fits equally well. With β < 1 a box goes a part
-    of the way to its samples; a sample that still lies outside was 1 / (1 − β) times as far away.
+    If a box would be smaller without the sample, the fit is that of a sample that widens the present box by the same
+    amount, so that a new sample that does so fits equally well. With β < 1 a box moves only part of the way to its
+    samples; a sample still outside was 1 / (1 − β) times as far away.
 
-    The fits are computed when they are first read, or before the network changes. What that takes is copied now.
+    The fits are computed when first read, or before the network changes. The data needed are copied now.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def left_out_fits(
         The box that learnt each sample; samples with -1, whose box has been dropped since, are not left out.
     params : LearningParams
     groups : array of length n_samples, or None
-        Samples of one group are left out together. None, or 0 for a sample: its copies are.
+        Samples of one group are left out together. None, or 0 for a sample: together with its duplicates only.
     """
     if (winners < 0).any():
         kept = np.flatnonzero(winners >= 0)
@@ -113,7 +113,7 @@ def _learnt(
 
 
 def _reduced(learnt: LearntSamples) -> tuple[LearntSamples, FloatArray]:
-    """Return as much of a large table as it takes to leave samples out, fewer where that is too much."""
+    """Return the part of a large table needed to leave samples out; of fewer samples if it is still too large."""
     left_out = _left_out_rows(learnt)
     growth = _narrower_ranges(learnt, left_out)
     nodes = learnt.network.nodes
@@ -139,14 +139,14 @@ def _reduced(learnt: LearntSamples) -> tuple[LearntSamples, FloatArray]:
 
 
 def _left_out_rows(learnt: LearntSamples) -> IntArray:
-    """Return all samples that are left out at some time."""
+    """Return the indices of all samples that are left out in some part."""
     parts = np.sort(learnt.parts[learnt.chosen])
     within = np.flatnonzero((learnt.parts >= parts[0]) & (learnt.parts <= parts[-1]))
     return np.asarray(within[parts[np.searchsorted(parts, learnt.parts[within])] == learnt.parts[within]])
 
 
 def _fits(learnt: LearntSamples, growth: FloatArray | None = None) -> tuple[KeyArray, Fits]:
-    """Return the fits, given by how much distances grow; None: as the whole table shows."""
+    """Return the fits, given the growth of distances; None: computed from the table."""
     growth = _narrower_ranges(learnt, _left_out_rows(learnt)) if growth is None else growth
     samples = learnt.network.encode(learnt.table[learnt.chosen])
     boxes, weights, matches = _best(learnt, samples, _changed(learnt))
@@ -156,7 +156,7 @@ def _fits(learnt: LearntSamples, growth: FloatArray | None = None) -> tuple[KeyA
 
 
 def _chosen(keys: KeyArray, max_samples: int) -> IntArray:
-    """Return the first of the samples with each of the lowest keys."""
+    """Return one sample for each of the lowest keys: a random choice of distinct samples."""
     share = 2.0 * max_samples / len(keys)
     while True:
         low = np.flatnonzero(keys < np.uint64(share * 2.0**64)) if share < 1 else np.arange(len(keys))
@@ -194,7 +194,7 @@ def _changed(learnt: LearntSamples) -> ChangedBoxes:
 
 
 def _without(learnt: LearntSamples, parts: KeyArray, boxes: IntArray) -> FloatArray:
-    """Return the weights of boxes without a part of their samples: each is the hull of the others."""
+    """Return the weights of boxes without a part of their samples: the bounding box of the others."""
     needed = np.zeros(learnt.network.nodes.n_nodes, dtype=bool)
     needed[boxes] = True
     rows = np.flatnonzero(needed[learnt.winners])
@@ -258,9 +258,9 @@ def _choice_and_match(
 
 
 def _grown_distance(samples: FloatArray, weights: FloatArray, growth: FloatArray) -> FloatArray:
-    """Return by how much the distance to the box grows where a sample alone has the least or greatest value.
+    """Return the growth of the distance to the box if a sample alone has the lowest or highest value of a feature.
 
-    Without it the range would be narrower, and the distance a larger share of it. `growth`: of `_narrower_ranges`.
+    Without it the range would be narrower, and the distance a larger share of it. `growth`: from `_narrower_ranges`.
     """
     n_features = samples.shape[1]
     shared = np.minimum(_code(samples), weights)
@@ -274,8 +274,8 @@ def _grown_distance(samples: FloatArray, weights: FloatArray, growth: FloatArray
 def _narrower_ranges(learnt: LearntSamples, left_out: IntArray) -> FloatArray:
     """Return the growth of distances when each chosen sample is left out, shape (n_chosen, n_features, 2).
 
-    First how many times as wide the range of each feature is as it would be. Then how much further off a value is where
-    the scale is by rank: it lies beyond the table of the others, which has another slope there.
+    The first number is the ratio of the present range to the narrower one; the second, for features scaled by rank, the
+    additional distance on the scale of the others, which has another slope beyond its ends.
     """
     encoder, parts = learnt.network.encoder, learnt.parts[learnt.chosen]
     growth = np.tile([1.0, 0.0], (len(parts), len(encoder.features), 1))

@@ -35,7 +35,7 @@ Made = TypeVar("Made")
 
 
 class RowLearnt(NamedTuple):
-    """A network after it has learnt one row, and the result; `fit`: best box, its match and extent, or None."""
+    """Result of learning one row: the new network; `fit` is the best box, its match and extent, or None."""
 
     network: Network
     node: int
@@ -46,7 +46,7 @@ class RowLearnt(NamedTuple):
 
 
 class Coded(NamedTuple):
-    """Samples, a column for each coded feature in the user's units and in the unit cube, and if any lies beyond."""
+    """Samples by coded feature, in the user's units and in the unit cube, and a flag for values out of range."""
 
     table: Table
     matrix: FloatArray
@@ -54,11 +54,11 @@ class Coded(NamedTuple):
     is_beyond: bool
 
 
-MAX_CELLS = 2**22  # of a table coded at once: beside the result, blocks are all the memory that coding takes
+MAX_CELLS = 2**22  # coded at once, so that intermediate arrays take tens of megabytes at most
 
 
 class Network:
-    """An encoder and the boxes learnt in it. Immutable: learning makes another one."""
+    """An encoder and the boxes learnt in its unit cube. Immutable: learning returns a new network."""
 
     def __init__(self, encoder: Encoder, nodes: NetworkBoxes | None = None) -> None:
         self.encoder = encoder
@@ -66,7 +66,7 @@ class Network:
         self._made = Cache()
 
     def get_or_compute(self, key: Any, make: Callable[[], Made]) -> Made:
-        """Return a value derived from the encoder and the boxes; it is computed once and cached."""
+        """Return a value derived from the encoder and the boxes, computed once and cached."""
         return self._made.get_or_compute(key, make)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class Network:
         measured: BoolArray | None = None,
         stop: Any = None,
     ) -> tuple[Network, LearnResult]:
-        """Learn the samples of a table in their order; return the new network and the result of each sample.
+        """Learn the samples of a table in order; return the new network and the result of each sample.
 
         Parameters
         ----------
@@ -98,14 +98,13 @@ class Network:
             How many class codes there are.
         params : LearningParams
         predict_depth : int or None
-            Predict each labelled sample before learning it, with this search depth (0: no limit); None: do not.
+            Predict each labelled sample before learning it, with this search depth (0: no limit); None: no prediction.
         predict_by_first : bool
-            Whether the label of the first box that passes vigilance is the prediction, where it has one: this needs
-            no search of its own.
+            Whether to predict by the first box that passes vigilance, if it has a label, which needs no extra search.
         measured : array of bool of length n_samples, or None
-            The samples whose fit is measured before they are learnt; None: of none.
+            Mask of the samples whose fit is measured before they are learnt; None: no sample.
         stop : array of one uint8, or None
-            A flag by which another thread stops the work.
+            A flag by which another thread can stop the work.
         """
         encoder = self.encoder
         encoder.check(table)
@@ -170,9 +169,9 @@ class Network:
     ) -> RowLearnt | None:
         """Learn one unchecked numeric row in a single call of the kernel; return the new network and the result.
 
-        None where the row has to be learnt as others are: see `learned`. With `predicts`, the class of a labelled row
-        is predicted first: by the first box that passes vigilance, if it has a label. The fit is measured where the
-        key of the row is lower than `measure_below`; None: in any case.
+        Returns None where the row needs the general path of `learned`. With `predicts`, the class of a labelled row is
+        predicted first, by the first box that passes vigilance, if it has a label. The fit is measured if the key of
+        the row is lower than `measure_below`; None: always.
         """
         encoder, nodes = self.encoder, self.nodes
         boxes, columns = nodes.backend_boxes, encoder.numeric_columns
@@ -222,7 +221,7 @@ class Network:
         return np.asarray(np.isnan(coded).all(axis=1))
 
     def _fit(self, sample: Table, choice: float) -> tuple[int, float, float]:
-        """Return the box of highest choice for one sample, the familiarity, and the sum of the sides of the box."""
+        """Return the box of highest choice for one sample, the familiarity, and the sum of the box's side lengths."""
         samples = self.encode(sample)
         if np.isnan(samples).all():
             return 0, 0.0, float(self.nodes.extents(np.array([0]))[0])
@@ -231,17 +230,17 @@ class Network:
         return int(boxes[0, 0]), float(familiarity[0]), float(self.nodes.extents(boxes[:, 0])[0])
 
     def encode(self, table: Table) -> FloatArray:
-        """Return samples in the unit cube, NaN where missing, after checking that their columns are as learnt."""
+        """Check the columns against those learnt; return the samples in the unit cube, NaN where missing."""
         return self.encoded(table).values
 
     def encoded(self, table: Table) -> Coded:
-        """Return the samples with their coded values, after checking their columns against the learnt ones."""
+        """Check the columns against those learnt; return the samples with their coded values."""
         self.encoder.check(table)
         matrix = self.encoder.matrix(table)
         return Coded(table, matrix, *encode(self.encoder, matrix))
 
     def _encode(self, table: Table) -> tuple[FloatArray, bool]:
-        """Return the coded samples, and whether any value lies beyond the encoder."""
+        """Return the coded samples, and True if any value is out of the encoder's range."""
         n_features = len(self.encoder.features)
         if len(table) * n_features <= MAX_CELLS:
             return encode(self.encoder, self.encoder.matrix(table))
@@ -264,16 +263,16 @@ class Network:
         choice : float
             α.
         depth : int
-            How many boxes to name: T.
+            T: number of boxes to return per sample.
         labelled_only : bool
-            Whether to pass over boxes without a label.
+            Whether to skip boxes without a label.
         n_jobs : int or None
             How many threads share the samples.
 
         Returns
         -------
         tuple of two arrays of shape (n_samples, depth)
-            -1 in place of a box where there are no more.
+            -1 where there are fewer boxes.
         """
         samples = self.encode(table)
         self.check_known_features(samples)
@@ -289,7 +288,7 @@ class Network:
         labels: IntArray | None = None,
         n_jobs: int | None = None,
     ) -> tuple[IntArray, FloatArray]:
-        """Rank the boxes for coded samples: see `rank`. `labels`, -1 for none, take the place of those of the boxes."""
+        """Rank the boxes for coded samples: see `rank`. `labels` (-1 for none) override those of the boxes."""
         own = self.nodes
         depth = min(depth, own.n_nodes)
         nodes = np.empty((len(samples), depth), dtype=np.int64)
@@ -325,8 +324,8 @@ class Network:
     def familiarity(self, coded: Coded, choice: float, *, n_jobs: int | None = None) -> FloatArray:
         """Return the match of each sample with its best box, minus its distance beyond the learnt range.
 
-        A box lies within the range, so the distance to it is that of the clipped sample and the way to the range
-        together. Where all samples learnt have one value of a feature, another value counts as one range away.
+        A box lies within the range, so the distance to it is that of the clipped sample plus the distance to the range.
+        In a feature that was constant so far, another value counts as one range away.
         """
         self.check_known_features(coded.values)
         matches = self.rank_coded(coded.values, choice, n_jobs=n_jobs)[1][:, 0]
@@ -335,7 +334,7 @@ class Network:
         return self.less_beyond(coded.table, coded.matrix, matches)
 
     def less_beyond(self, table: Table, matrix: FloatArray, matches: FloatArray) -> FloatArray:
-        """Return the familiarity of samples, given their values in the user's units and the match of their best box."""
+        """Subtract the distance beyond the learnt range from the match of each sample's best box."""
         encoder, familiarity = self.encoder, np.clip(matches, 0.0, 1.0)
         n_off = encoder.n_off_constants(table)
         rows = np.flatnonzero((n_off > 0) | encoder.rows_beyond(matrix))
@@ -347,13 +346,13 @@ class Network:
         return familiarity
 
     def with_columns(self, is_category: Sequence[bool], bounds: tuple[FloatArray, FloatArray] | None) -> Network:
-        """Return a copy with further columns, as if missing in all samples so far; `bounds`: of all columns."""
+        """Return the network with further columns, missing in all samples so far; `bounds`: of all columns."""
         encoder, draft = self.encoder.with_columns(is_category, bounds), self.nodes.draft()
         draft.recode(self.encoder, encoder)
         return Network(encoder, draft.published())
 
     def boxes_in_units(self, boxes: IntArray | None = None) -> tuple[FloatArray, FloatArray]:
-        """Return the corners of some boxes in the user's units; NaN on sides that no sample has reached."""
+        """Return the corners of some boxes in the user's units; NaN in features without a value."""
         weights, n_features = self.nodes.weights_of(boxes), self.nodes.n_features
         lower, upper = weights[:, :n_features], 1.0 - weights[:, n_features:]
         reached = lower <= upper
@@ -368,7 +367,7 @@ class Network:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_columns: int) -> Network:
-        """Return the network of a saved state, after checking that it can be one."""
+        """Restore the network from a saved state after validating it."""
         encoder = Encoder.from_state(state, n_columns)
         nodes = NetworkBoxes.from_state(state["nodes"])
         if nodes.n_features != len(encoder.features) or nodes.n_constant != len(encoder.constant):
@@ -389,9 +388,9 @@ def learn_empty(
     predict_depth: int | None,
     stop: Any,
 ) -> IntArray | None:
-    """Learn samples in which no varying feature has a value: they match every box equally, so the first box wins.
+    """Learn samples without a value in any varying feature: they match all boxes equally, so the first box wins.
 
-    Returns new box indices where boxes were joined; see `BoxDraft.learn`.
+    Returns new box indices if boxes were joined; see `BoxDraft.learn`.
     """
     into, limit = None, params.max_nodes
     for row, target in enumerate(targets.tolist()):

@@ -1,4 +1,7 @@
-"""Novelty: a sample is novel if it fits the model worse than almost all learnt samples would; its calibration."""
+"""Novelty detection: a sample is novel if it fits the model worse than almost all learnt samples would.
+
+Calibrated on jackknife fits, and in a stream on fits measured before learning.
+"""
 
 from __future__ import annotations
 
@@ -15,30 +18,30 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray
 from sslart._utils.cache import Deferred, changed
 from sslart._utils.validation import MAX_COUNT, WITHOUT_SAMPLES, require, saved_array, saved_whole
 
-MAX_IN_BLOCK = 100  # samples that are measured, on average
-MAX_LATER = 200  # calls whose fits are kept apart
-FIRST_BLOCK = 20  # samples of a stream
-SHORTER = 4  # times is a block than all that was learnt before
-N_BLOCKS = 3  # complete blocks that count, the last ones
-CHECKED_SHARES = (0.05, 0.01)  # of false alarms, at which a block without any is found to hold back novel samples
+MAX_IN_BLOCK = 100  # measured samples per block, on average: bounds the memory of an endless stream
+MAX_LATER = 200  # calls whose fits are stored before they are merged, so that a call of one row is cheap
+FIRST_BLOCK = 20  # samples in the first block of a stream
+SHORTER = 4  # a block has a quarter as many samples as all before it
+N_BLOCKS = 3  # the calibration uses the last three complete blocks
+CHECKED_SHARES = (0.05, 0.01)  # shares of false alarms at which a block without any is taken for filtered
 NUMBERS = ("n_learnt", "block", "start", "end")
-MIN_EXPECTED = 3  # samples that fit so badly, where none is held back
+MIN_EXPECTED = 3  # expected badly fitting samples in a block: with fewer, finding none proves nothing
 
 
 @dataclass(frozen=True, eq=False)
 class FitRecords:
-    """Fits of samples that were not learnt yet, or left out.
+    """Fits of samples, each measured before the sample was learnt or with the sample left out.
 
     Attributes
     ----------
     keys : array of uint64
-        Key of each sample: copies have the same.
+        Hash of each sample.
     familiarity : array
         Mean over the members of an ensemble.
     boxes, extents : arrays of shape (n_samples, n_members)
-        The best box of each member, -2 where it has been dropped since, and the sum of its sides at the time.
+        The best box of each member, -2 where it has been dropped since, and the sum of its side lengths then.
     blocks : array of int
-        In which part of the stream each sample came.
+        The block of the stream that each sample came in.
     """
 
     keys: KeyArray
@@ -49,7 +52,7 @@ class FitRecords:
 
     @classmethod
     def of(cls, keys: KeyArray, fits: Sequence[Fits], block: int) -> FitRecords:
-        """Return the fits of those samples that every member has measured."""
+        """Return the fits of the samples that every member has measured."""
         boxes = np.stack([one.boxes for one in fits], axis=1)
         rows = np.flatnonzero((boxes != NO_BOX).all(axis=1))
         familiarity = np.mean([one.familiarity[rows] for one in fits], axis=0)
@@ -58,7 +61,7 @@ class FitRecords:
 
     @classmethod
     def none(cls, n_members: int) -> FitRecords:
-        """Return no fits."""
+        """Return an empty record."""
         return cls.of(np.empty(0, dtype=np.uint64), [Fits.none(0)] * n_members, 0)
 
     def __len__(self) -> int:
@@ -71,7 +74,7 @@ class FitRecords:
         )
 
     def and_new(self, later: FitRecords) -> FitRecords:
-        """Return these fits and later ones; of copies the first alone."""
+        """Return these fits and later ones without duplicates of samples."""
         both = FitRecords(
             *(np.concatenate([getattr(self, field.name), getattr(later, field.name)]) for field in fields(self))
         )
@@ -80,7 +83,7 @@ class FitRecords:
 
 
 class Measured(NamedTuple):
-    """Keys and fits, before they were learnt, of the samples of one call, and new box indices if any have changed."""
+    """Keys and pre-learning fits of the samples of one call, and new box indices if any have changed."""
 
     keys: KeyArray
     fits: Fits
@@ -88,7 +91,7 @@ class Measured(NamedTuple):
 
 
 class RowFit(NamedTuple):
-    """The key and the fit of a single row, as numbers: arrays of one take longer to make."""
+    """The key and the fit of a single row, as plain numbers for speed."""
 
     key: int
     fit: tuple[int, float, float]
@@ -103,7 +106,7 @@ def _fits_of(fit: tuple[int, float, float]) -> Fits:
 
 
 class LeftOut(NamedTuple):
-    """Keys and fits of some of the samples that a network has learnt in its first call, left out in turn."""
+    """Jackknife fits of samples learnt in the first call of a network, with their keys."""
 
     fits: Deferred[tuple[KeyArray, Fits]]
     n_learnt: int
@@ -111,26 +114,26 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class NoveltyCalibration:
-    """A bounded, immutable record of how well samples fitted before they were learnt; recent samples prevail.
+    """A bounded, immutable record of the fits of samples before they were learnt, weighted towards recent samples.
 
     `fit` leaves samples out in turn. In a stream samples are measured before they are learnt. The stream is divided
-    into blocks, each a quarter as long as all that was learnt before; the last three blocks that are complete count.
-    What is kept does not depend on how the stream is cut.
+    into blocks, each a quarter as long as all samples before it; the last three complete blocks count. The record does
+    not depend on how the stream is split into calls.
 
     Attributes
     ----------
     earlier : Deferred
-        The fits, but for those of the last calls.
+        The fits of all calls but the last ones.
     later : tuple of (keys, list of Fits) or RowFit
-        The fits of the last calls, by the members of an ensemble, and of single rows.
+        The fits of the last calls, by member of an ensemble, and of single rows.
     n_learnt : int
-        How many samples have been learnt.
+        Number of samples learnt.
     block, start, end : int
-        Number of the present block, and after how many samples it starts and ends.
+        Number of the current block, and the sample counts at which it starts and ends.
     longest : int or None
-        The most samples in a block, where samples count less as they age; None: no limit.
+        The maximum length of a block, with a half-life; None: no limit.
     is_final : bool
-        Whether it comes from a file without samples: it knows no sample again, so that none can be learnt.
+        Whether it comes from a file without samples. Duplicates cannot be recognised then, so nothing can be learnt.
     """
 
     earlier: Deferred[FitRecords]
@@ -175,7 +178,7 @@ class NoveltyCalibration:
         return earlier.and_new(FitRecords.of(keys, [Fits.joined(one) for one in members], self.block))
 
     def fading(self, half_life: float | None) -> NoveltyCalibration:
-        """Return the calibration of a model in which samples count less as they age: a block is at most a half-life."""
+        """Return the calibration of a model with a half-life, which limits the length of a block."""
         self.check_learns()
         longest = None if half_life is None else max(FIRST_BLOCK, round(half_life))
         if longest == self.longest:
@@ -184,16 +187,16 @@ class NoveltyCalibration:
         return replace(self, end=end, longest=longest)
 
     def check_learns(self) -> None:
-        """Raise a ValueError where the model was saved without samples, so that it cannot learn on."""
+        """Raise a ValueError if the model was saved without samples, so that it cannot learn."""
         if self.is_final:
             raise ValueError(WITHOUT_SAMPLES)
 
     def without_samples(self, networks: Sequence[Network]) -> NoveltyCalibration:
-        """Return a calibration that flags the same samples by networks that change no more, and knows none again."""
+        """Return an equivalent calibration for networks that no longer change, without the keys of samples."""
         return self if self.is_final else self._final(self.familiarity(networks), len(networks))
 
     def _final(self, familiarity: FloatArray, n_members: int) -> NoveltyCalibration:
-        """Return a calibration of these numbers without samples, given how well its samples fit, ascending."""
+        """Return the calibration without samples, given the familiarities of its samples, ascending."""
         n = len(familiarity)
         boxes, extents = np.full((n, n_members), DROPPED), np.zeros((n, n_members))
         keys, blocks = np.arange(n, dtype=np.uint64), np.zeros(n, dtype=np.int64)
@@ -203,7 +206,7 @@ class NoveltyCalibration:
     def wanted(self, keys: KeyArray) -> BoolArray | None:
         """Return a mask of the next samples to measure before they are learnt, or None if there are none."""
         share = MAX_IN_BLOCK / (self.end - self.start)
-        if len(keys) == 1 and share < 1:  # the next sample is one of the present block
+        if len(keys) == 1 and share < 1:  # the next sample is in the current block
             return None if keys.item(0) >= int(share * 2.0**64) else np.ones(1, dtype=bool)
         parts = [
             np.ones(rows.stop - rows.start, dtype=bool) if share >= 1 else keys[rows] < np.uint64(share * 2.0**64)
@@ -214,7 +217,7 @@ class NoveltyCalibration:
 
     @property
     def measure_below(self) -> int | None:
-        """The next sample is measured where its key is lower; None: in any case."""
+        """Upper limit of the keys of samples to measure; None: no limit."""
         share = MAX_IN_BLOCK / (self.end - self.start)
         return None if share >= 1 else int(share * 2.0**64)
 
@@ -250,7 +253,7 @@ class NoveltyCalibration:
         return replace(self, earlier=Deferred(lambda: records), later=())
 
     def _with(self, keys: KeyArray, fits: list[Fits]) -> NoveltyCalibration:
-        """Return the calibration with further samples of the present block."""
+        """Return the calibration with further samples of the current block."""
         n_learnt, earlier, later = self.n_learnt + len(keys), self.earlier, self.later
         if len(fits[0].boxes):
             rows = np.flatnonzero(fits[0].boxes != NO_BOX)
@@ -263,15 +266,14 @@ class NoveltyCalibration:
     def familiarity(self, networks: Sequence[Network]) -> FloatArray:
         """Return the familiarity of the recorded samples with respect to the current boxes, ascending.
 
-        A box that has grown since fits every sample worse, by as much as it has grown. One that has been dropped counts
-        as it was.
+        A box that has grown since fits every sample worse by the growth. A dropped box counts as it was.
         """
         return np.sort(self.up_to_date(networks).familiarity)
 
     def up_to_date(self, networks: Sequence[Network]) -> FitRecords:
-        """Return the fits that count, corrected for the growth of boxes since they were measured."""
+        """Return the fits of the blocks in use, corrected for the growth of boxes since they were measured."""
         earlier = self.earlier.get()
-        used = earlier.rows(earlier.blocks < self.block)  # all later ones are of the present block
+        used = earlier.rows(earlier.blocks < self.block)  # all later ones are of the current block
         present = [network.nodes.extents(np.maximum(used.boxes[:, one], 0)) for one, network in enumerate(networks)]
         extents = np.where(used.boxes == DROPPED, used.extents, np.stack(present, axis=1))
         grown = [
@@ -282,7 +284,7 @@ class NoveltyCalibration:
         return replace(used, familiarity=familiarity, extents=extents)
 
     def _parts_of_next(self, n_samples: int) -> list[tuple[slice, float]]:
-        """Divide the next samples at the ends of blocks; return each part, and which share of it is measured."""
+        """Split the next samples at the ends of blocks; return each part and the share of it to measure."""
         start, end, row = self.start, self.end, 0
         parts = []
         while row < n_samples:
@@ -292,10 +294,10 @@ class NoveltyCalibration:
         return parts
 
     def _accepted(self) -> FitRecords:
-        """Return the fits of the last blocks, after the present block is complete.
+        """Return the fits of the last blocks, after the current block is complete.
 
-        Where of many samples in the present block not one fits as badly as few of those before, such samples have been
-        held back, and the others do not show how well samples fit: the block does not count.
+        If not one of many samples in the current block fits as badly as a few of those before did, novel samples were
+        filtered out before learning, and the block would bias the calibration: it is left out.
         """
         is_new = self.records.blocks == self.block
         before, new = np.sort(self.records.familiarity[~is_new]), self.records.familiarity[is_new]
@@ -321,7 +323,7 @@ class NoveltyCalibration:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], networks: Sequence[Network]) -> NoveltyCalibration:
-        """Return the calibration of a saved state, after checking that it can be one."""
+        """Restore the calibration from a saved state after validating it."""
         try:
             return cls._checked(state, networks)
         except ValueError as error:
@@ -365,7 +367,7 @@ FALSE_ALARMS = 0.05  # share of samples like the learnt ones that is flagged by 
 
 @dataclass(frozen=True, eq=False)
 class NoveltyTest:
-    """The test by which a model, of one network or more, flags novel samples, with a stated share of false alarms.
+    """Conformal test for novel samples with a given share of false alarms, for one network or an ensemble.
 
     The p-value of a sample is the share of samples like the learnt ones that fit the model as badly or worse.
     """
@@ -380,20 +382,20 @@ class NoveltyTest:
         return self.networks[0].get_or_compute(self.calibration, lambda: self.calibration.familiarity(self.networks))
 
     def threshold(self, false_alarms: float = FALSE_ALARMS) -> float:
-        """Return the familiarity below which samples are novel; 0 where too few samples are known to flag any."""
+        """Return the familiarity below which samples are novel; 0 if there are too few calibration samples."""
         k = n_lowest(false_alarms, len(self.familiarity))
         if k > len(self.familiarity):  # a share of 1
             return np.inf
         return float(self.familiarity[k - 1]) if k else 0.0
 
     def promise(self, false_alarms: float = FALSE_ALARMS) -> str:
-        """Return in words how many samples are flagged by mistake, or why none can be flagged."""
+        """Describe the share of false alarms, or the reason why nothing can be flagged."""
         share = f"{100 * false_alarms:g} in 100"
         if n_lowest(false_alarms, len(self.familiarity)):
             return f"of samples like those learnt, at most {share} are flagged"
         n_needed = int(np.ceil(1.0 / false_alarms - 1e-9)) - 1
         return (
-            f"none can be flagged: at most {share} false alarms take {n_needed} distinct learnt samples to compare "
+            f"none can be flagged: at most {share} false alarms need {n_needed} distinct learnt samples to compare "
             f"with, and there are {len(self.familiarity)}"
         )
 
@@ -402,6 +404,6 @@ class NoveltyTest:
         return np.asarray(familiarity < self.threshold(false_alarms))
 
     def pvalues(self, familiarity: FloatArray) -> FloatArray:
-        """Return the conformal p-value of samples of some familiarity."""
+        """Return the conformal p-values of samples, given their familiarity."""
         n_as_bad = np.searchsorted(self.familiarity, familiarity, side="right")
         return np.asarray((1.0 + n_as_bad) / (len(self.familiarity) + 1))

@@ -1,4 +1,4 @@
-"""Randomised decision trees: grown by the backend, kept as flat arrays. A leaf is a box."""
+"""Randomised decision trees (as ExtraTrees), grown by the backend and stored as flat arrays."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray, mixe
 from sslart._utils.resources import stop_flag
 from sslart._utils.validation import require, saved_array, saved_whole
 
-LEAF = -1  # in the place of a feature
-KINDS = (np.uint8, np.uint16, np.uint32)  # of whole numbers in files
-MAX_AT_ONCE = 1 << 17  # leaves that trees grown in one call may have: so much memory is taken before it is known
-MARGIN = 1e-6  # by which rounding may lead out of the unit cube
-MAX_DEPTH = 2000  # of a tree in a file: the kernel goes down step by step within itself
+LEAF = -1  # feature index of a leaf
+KINDS = (np.uint8, np.uint16, np.uint32)  # types of whole numbers in files
+MAX_AT_ONCE = 1 << 17  # possible leaves of the trees grown in one call: memory for all of them is allocated first
+MARGIN = 1e-6  # rounding may leave the unit cube by this
+MAX_DEPTH = 2000  # of a tree in a file: the kernel descends by recursion, which a deeper tree could overflow
 
 
 @dataclass(frozen=True)
 class Forest:
-    """A forest of decision trees as flat arrays, the nodes of one tree after those of another.
+    """A forest of decision trees as flat arrays, one tree after another.
 
-    A sample goes left at a node if its value of the feature is at most the threshold. Where the value is missing, both
-    children count, each by its share: that of the samples learnt, of those with a value, that went left.
+    A sample goes left at a node if its value of the feature is at most the threshold. If the value is missing, both
+    children count, weighted by the shares of the training samples with a value that went left and right.
 
     Attributes
     ----------
     roots : array of int of length n_trees
     features : array of int of length n_nodes
-        The feature that each node looks at; `LEAF` for a leaf.
+        The feature that each node splits on; `LEAF` for a leaf.
     thresholds, shares : arrays of length n_nodes
     left : array of int of length n_nodes
-        The left child; the right one follows it. Of a leaf, its number.
+        The left child; the right one follows it. For a leaf, its number.
     values : array of shape (n_leaves, n_classes)
         The share of each class among the samples of a leaf.
     """
@@ -61,8 +61,8 @@ class Forest:
     ) -> Forest:
         """Grow a tree for each seed from samples (NaN where missing) and weights of shape (n_trees, n_samples).
 
-        At each node `n_tried` columns are tried, each by one of its features, constant ones not counted. `column_of` is
-        the column of each feature; None: each is its own. The samples of a leaf weigh at least `min_weight`.
+        At each node `n_tried` non-constant columns are tried, each by one of its features. `column_of` is the column of
+        each feature; None: each is its own. The total weight of the samples in a leaf is at least `min_weight`.
         """
         order = np.arange(samples.shape[1]) if column_of is None else np.argsort(column_of, kind="stable")
         sizes = np.ones_like(order) if column_of is None else np.unique(column_of, return_counts=True)[1]
@@ -108,9 +108,9 @@ class Forest:
         return found
 
     def by_level(self) -> Forest:
-        """Return the same trees with their nodes sorted by depth and, within a depth, by parent.
+        """Return the same trees with their nodes in breadth-first order.
 
-        Where children and leaves are then follows from which nodes are leaves.
+        The positions of children and leaves then follow from a mask of the leaves.
         """
         levels = [self.roots]
         while len(levels[-1]):
@@ -124,7 +124,7 @@ class Forest:
         return Forest(roots, features, self.thresholds[order], left, self.shares[order], self.values[leaves])
 
     def to_state(self) -> dict[str, Any]:
-        """Return the trees, in the order of levels, as plain values and arrays: distinct leaves once."""
+        """Return the trees in breadth-first order as plain values and arrays; equal leaves are stored once."""
         own = self.by_level()
         values, of_leaf = _distinct(own.values)
         inner = own.features != LEAF
@@ -139,10 +139,10 @@ class Forest:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_features: int, n_classes: int, largest: float) -> Forest:
-        """Return the trees of a saved state, after checking that they can be some.
+        """Restore the trees from a saved state after validating it.
 
-        Every walk down a tree ends: the nodes of each level are the children of those before. `largest`: that a value
-        of a leaf may be.
+        The nodes of each level are the children of those before, so that every path ends at a leaf. `largest`: the
+        maximum absolute value of a leaf.
         """
         stored = _saved_numbers(state, "features", None, n_features)
         is_leaf, features = stored == 0, stored.astype(np.int64)

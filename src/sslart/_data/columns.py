@@ -47,7 +47,7 @@ MEANINGS = {  # by topic, in the order in which they are shown
 TOPICS = tuple(MEANINGS)
 SHOWN_COLUMNS = 10
 
-MARKED = "?"  # which is no unit
+MARKED = "?"  # not a unit: see `ColumnPlan.texts`
 FREE_TEXT, HARDLY_REPEATS = "free text", "hardly repeats a value"
 NAMES_SAMPLES, NUMBERS_SAMPLES = "names the rows", "numbers the rows"
 CURES = {  # by reason: the reason in words, and how to use the column all the same
@@ -59,10 +59,10 @@ CURES = {  # by reason: the reason in words, and how to use the column all the s
     HARDLY_REPEATS: ("its values hardly repeat", "give it the pandas dtype 'category'"),
     NUMBERS_SAMPLES: ("its values number samples", "give it the dtype float"),
 }
-MIN_SAMPLES = 20  # of fewer, values that all differ mean nothing
-MANY = 50  # categories are of no use where most rows have one that comes once
-ALONE = 2 / 3  # share of the rows that have a value of their own, where values hardly repeat
-YEARS = (1500, 2100)  # consecutive numbers between are years
+MIN_SAMPLES = 20  # with fewer samples, all values of a column may differ by chance
+MANY = 50  # categories are of no use if most rows have one that occurs once
+ALONE = 2 / 3  # share of the rows with a value of their own, from which on values hardly repeat
+YEARS = (1500, 2100)  # consecutive numbers in between are years, not row numbers
 # in the name of a column whose numbers follow each other because time does
 TIME_WORDS = frozenset(
     {"time", "t", "year", "years", "yr", "month", "months", "week", "weeks", "day", "days", "date", "hour", "hours"}
@@ -93,7 +93,7 @@ NO_NAME = re.compile(r"column \d+")  # of a column of a file whose header is bla
 
 
 def is_frame(X: Any) -> bool:
-    """Return True if X has columns with types of their own."""
+    """Return True if X is a data frame, with a type for each column."""
     # of the class first: pandas computes the types when an instance is looked at
     return hasattr(X, "columns") and (hasattr(type(X), "dtypes") or hasattr(X, "dtypes"))
 
@@ -113,7 +113,7 @@ def has_columns(frame: Any, names: Sequence[str] | None, n_columns: int) -> bool
 
 
 def values_of(X: Any, names: Sequence[str]) -> NDArray[Any] | None:
-    """Return the values of a pandas frame with columns of these names, of any type; of anything else None."""
+    """Return the values of a pandas frame with exactly these columns; None for anything else."""
     pandas = sys.modules.get("pandas")  # no frame can be made without it, and loading it takes time
     if pandas is None or type(X) is not pandas.DataFrame or not has_columns(X, names, len(names)):
         return None
@@ -123,7 +123,7 @@ def values_of(X: Any, names: Sequence[str]) -> NDArray[Any] | None:
 
 def array_of(column: Any) -> NDArray[Any]:
     """Return the values of a column of a frame."""
-    # the same as by NumPy, which first looks for other protocols: that takes several times as long for few rows
+    # same result as np.asarray, which tries other protocols first and is several times slower for few rows
     return column.to_numpy() if type(column).__module__.startswith("pandas.") else np.asarray(column)
 
 
@@ -149,18 +149,18 @@ def is_integer(column: Any) -> bool:
 
 
 def is_untyped(column: Any) -> bool:
-    """Return True if the type of a column does not determine the type of its values."""
+    """Return True if the dtype of a column does not determine the types of its values, as with dtype object."""
     return dtype_name(column).startswith(("object", "null"))
 
 
 def is_text(column: Any) -> bool:
-    """Return True if a column has the type of text, or no type, in which text may be."""
+    """Return True if a column may hold text: its dtype is text or object."""
     return dtype_name(column).startswith(("object", "str", "utf8", "large_string"))
 
 
 @dataclass(frozen=True)
 class ColumnNote:
-    """One thing to know about a column.
+    """A note about a column, such as a likely leak.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ class ColumnNote:
 
 
 def by_topic(notes: Iterable[ColumnNote]) -> dict[str, str]:
-    """Return one line for each topic that there are notes on."""
+    """Return the notes as one line per topic."""
     found: dict[str, list[str]] = {}
     for note in notes:
         found.setdefault(note.topic, []).append(str(note))
@@ -221,8 +221,8 @@ def why_useless(name: str, values: NDArray[Any]) -> str | None:
 def numbers_samples(values: FloatArray, name: str | None) -> bool:
     """Return True if a numeric column seems to enumerate the samples: whole numbers that all differ.
 
-    They are consecutive, in order or from 0 or 1 in any order, or the name is that of an identifier. Years, and numbers
-    with the name of a time or a rank, are none.
+    They are consecutive (in order, or from 0 or 1 in any order), or the column is named as an identifier. Years, and
+    columns named as a time or a rank, do not count.
     """
     known = values[~np.isnan(values)]
     some = known[:100]
@@ -292,7 +292,7 @@ def columns_to_leave_out(
 
 
 def with_part_names(names: Sequence[str], columns: Sequence[int]) -> list[str]:
-    """Return the names of columns, with those of the parts of their dates at the end."""
+    """Return the names of columns, followed by those of the parts of dates."""
     own = [DateName(name) if column in columns else name for column, name in enumerate(names)]
     return [*own, *(DatePart(f"{part} of {names[column]}") for column in columns for part in PARTS)]
 
@@ -306,15 +306,15 @@ class ColumnPlan:
     dates : tuple of int
         The columns that hold dates or times.
     left_out : tuple of int
-        The columns that are not learnt from, though they vary: identifiers and free text.
+        The varying columns that are not used as features: identifiers and free text.
     notes : tuple of ColumnNote
     day_first : tuple of int
-        Of the dates, those that came as text with the day before the month, such as 31/12/2021.
+        Columns of dates written as text with the day before the month, such as 31/12/2021.
     monthly : tuple of int
-        Of the dates, those that stand for a whole month or year, being the first day of it: they have no weekday.
+        Columns of dates that are all the first day of a month, and so stand for months or years, without a weekday.
     texts : tuple of (int, str)
-        The columns of text of which some cells are not what they seem: the unit of those that hold numbers, empty
-        where they have none; `MARKED` for those with categories in which marks such as "n/a" stand for missing values.
+        Columns of text that are not read as they are: those of numbers with their unit, which may be empty; those of
+        categories in which markers such as "n/a" stand for missing values with `MARKED`.
     """
 
     dates: tuple[int, ...] = ()
@@ -331,7 +331,7 @@ class ColumnPlan:
     def of_dates(self, n_given: int) -> frozenset[int]:
         """Return the columns of dates and of their parts, in a table with `n_given` given columns.
 
-        They change together: a value of one of them alone may be that of no date.
+        They change together: a change of only one of them may match no date.
         """
         return frozenset(self.dates).union(range(n_given, self.n_columns(n_given)))
 
@@ -357,7 +357,7 @@ class ColumnPlan:
 
     @classmethod
     def from_state(cls, state: Any, n_given: int) -> ColumnPlan:
-        """Return the plan of a saved state, after checking that it can be one."""
+        """Restore the plan from a saved state after validating it."""
         dates, left_out, day_first, monthly = (
             tuple(state[name]) for name in ("dates", "left_out", "day_first", "monthly")
         )
@@ -390,7 +390,7 @@ def plan_of(owner: Any) -> ColumnPlan:
 
 
 def keep_plan(owner: Any, plan: ColumnPlan) -> None:
-    """Let a reader of samples know a plan; an empty one is none."""
+    """Store a column plan on a reader of samples, unless it is empty."""
     vars(owner).pop(ATTRIBUTE, None)
     if plan != NO_PLAN:
         setattr(owner, ATTRIBUTE, plan)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sslart._data.columns import PARTS, dtype_name, with_part_names
-from sslart._data.texts import NotADateError, lacks_a_part, moments
+from sslart._data.text_parsing import NotADateError, lacks_a_part, moments
 from sslart._utils.arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ HOURS = tuple(f"{start:02}:00 to {start + 3:02}:00" for start in range(0, 24, 3)
 MONDAY = 4  # the fifth day of 1970, counted from 0
 PER_DAY = 86_400_000_000  # microseconds
 MIN_MONTHS = 3
-SLACK = 1e-9  # of a day: what a double loses of a time of day
+SLACK = 1e-9  # of a day: rounding of a time of day in a double
 
 
 def holds_dates(column: Any) -> bool:
@@ -44,9 +44,9 @@ def holds_dates(column: Any) -> bool:
 
 
 def days_of(column: Any, name: str) -> FloatArray:
-    """Return the days since 1970 of each date in a column of a frame, as the clock shows it; NaN where missing.
+    """Return the days since 1970 of each date in a column of a frame, in local time; NaN where missing.
 
-    Of times without a date, the part of the day that is over.
+    For times without a date, the fraction of the day that has passed.
     """
     zone = getattr(getattr(column, "dtype", None), "tz", None) or getattr(column.dtype, "time_zone", None)
     if zone is not None:
@@ -67,14 +67,14 @@ def _moment(value: Any, name: str) -> Any:
         value = datetime.combine(date(1970, 1, 1), value)
     if not isinstance(value, date):
         raise ValueError(
-            f"Column {name!r} holds dates, and {value!r}, which is none: give the whole column the dtype datetime64, "
+            f"Column {name!r} holds dates, and {value!r}, which is not a date: convert the column to datetime64, "
             "such as by pandas.to_datetime."
         )
     return np.datetime64(value.replace(tzinfo=None) if isinstance(value, datetime) else value, "us")
 
 
 def day_of(value: Any) -> Any:
-    """Return the days since 1970 of a date, or of a text in a form that is a date; any other value as it is."""
+    """Convert a date, or a text that is a date, to days since 1970; return other values unchanged."""
     if isinstance(value, str) and not lacks_a_part(value.strip()):
         with suppress(NotADateError):
             value = moments([value.strip()], day_first=False)[0]
@@ -93,7 +93,7 @@ def stand_for_months(days: FloatArray) -> bool:
 
 
 def with_parts(table: Table, columns: Sequence[int], monthly: Container[int] = ()) -> Table:
-    """Return a table with the hour, the weekday and the month of its dates as further columns, at the end.
+    """Append the hour, weekday and month of dates to a table as categorical columns.
 
     Dates of `monthly` columns have no weekday.
     """
@@ -112,7 +112,7 @@ def with_parts(table: Table, columns: Sequence[int], monthly: Container[int] = (
 
 
 def parts_of(days: FloatArray) -> list[NDArray[np.object_]]:
-    """Return the hour in steps of three, the weekday and the month of moments, None where missing."""
+    """Return the hour in steps of three, the weekday and the month of dates, None where missing."""
     known = ~np.isnan(days)
     whole = np.floor(np.where(known, days, 0.0) + SLACK)
     places = (

@@ -1,6 +1,6 @@
-"""From the user's units to the unit cube and back: ranges, categories, missing values, and the grid.
+"""Encoding of tables in the unit cube: ranges, categories, missing values, and the grid.
 
-Every coded value is a multiple of 2⁻³², so that all sums the model decides by are exact.
+Every coded value is a multiple of 2⁻³², so that the sums that decide about boxes are exact.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from sslart._utils.cache import CachesValues
 from sslart._utils.validation import require, saved_array, saved_whole
 
 UNKNOWN = (np.inf, -np.inf)  # range of a feature without a value
-MAX_CATEGORIES = 64  # coded per column: best of 16 to 256 in the mean, see `benchmarks/categories.py --tuning`
-MIN_CATEGORIES = 8  # in a table of many such columns
-MAX_INDICATORS = 640  # of all columns together, as far as `MIN_CATEGORIES` allows: memory is boxes times features
+MAX_CATEGORIES = 64  # coded per column: best mean of 16 to 256, see `benchmarks/categories.py --tuning`
+MIN_CATEGORIES = 8  # coded per column in a table with many such columns
+MAX_INDICATORS = 640  # of all columns together, subject to `MIN_CATEGORIES`: memory is boxes times features
 
-ANOTHER = "another category"  # stands in samples made of boxes for any that is not coded
+ANOTHER = "another category"  # category of samples drawn from boxes that is not among the coded ones
 
 Category: TypeAlias = str | bool | int | float | None
 Range: TypeAlias = tuple[float, float]
@@ -54,7 +54,7 @@ def constant_places(features: Sequence[Feature], lower: FloatArray, upper: Float
 
 
 def _origin_and_span(lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return where each range starts and how wide it is; NaN where no value is known yet."""
+    """Return the start and the width of each range; NaN where no value is known yet."""
     known = lower <= upper
     origin = np.where(known, lower, np.nan)
     return origin, np.where(known, upper, np.nan) - origin
@@ -70,28 +70,28 @@ class NumericColumns(NamedTuple):
 
 @dataclass(frozen=True)
 class Encoder(CachesValues):
-    """The map from tables to the unit cube. Immutable: wider data makes a new encoder.
+    """Encoder of tables in the unit cube. Immutable: data out of its range lead to a new, wider encoder.
 
     Attributes
     ----------
     features : tuple of Feature
-        What each coded feature stands for. Categories met later come at the end.
+        The coded features. New categories are appended.
     categorical : frozenset of int
         The columns that are categorical, or undecided.
     lower, upper : arrays of length n_features
         Range of each coded feature in the user's units; (inf, -inf) while no value is known.
     undecided : mapping from column to (lower, upper)
-        The columns of which neither the type nor a value shows yet whether they are categorical, and the range they
-        have if they are not. They have no feature.
+        The columns that are not known to be numeric or categorical yet, with their range if they are numeric. They have
+        no feature.
     constant : mapping from Feature to float
-        The features that have shown one value only, and that value: 1 for the only category of a column. They are none
-        of `features` and take no part in anything until a second value is met. While no feature has shown more than
-        one value, they are features all the same, so that there are some.
+        The features that have been constant so far, with their value: 1 for the only category of a column. They are not
+        in `features` and are ignored until a second value is seen. If all features are constant, they are in `features`
+        nevertheless, so that there are some.
     ranks : RankScale or None
-        The features that are scaled by rank. All others are by their range.
+        The features that are scaled by rank. All others are scaled by their range.
     max_categories : int
-        The most categories of a column that have a feature: those that are most frequent in the first table, or come
-        first in a stream. All others count as one, "none of these", so that memory does not grow with their number.
+        The maximum number of coded categories per column: the most frequent ones of the first table, or the first ones
+        of a stream. All others count as one, "none of these", so that memory does not grow with their number.
     """
 
     features: tuple[Feature, ...]
@@ -110,7 +110,7 @@ class Encoder(CachesValues):
 
     @classmethod
     def of_columns(cls, table: Table, undecided: Mapping[int, Range] | None = None) -> Encoder:
-        """Return an encoder that knows which columns there are, but neither a range nor a category yet."""
+        """Return an encoder of the columns of a table, without any range or category yet."""
         features, undecided = numeric_features(table.values.shape[1]), undecided or {}
         categorical = frozenset(table.categories) | frozenset(undecided)
         if categorical:
@@ -120,10 +120,10 @@ class Encoder(CachesValues):
 
     @classmethod
     def first(cls, table: Table, bounds: tuple[FloatArray, FloatArray] | None, *, stream: bool) -> Encoder:
-        """Return the first encoder: the user's limits where given, else the ranges of the first table.
+        """Return the first encoder: the user's bounds where given, else the ranges of the first table.
 
-        A stream with limits takes no category from the table, and no kind of a column without a type but from the first
-        sample: it meets each in its turn, however it is cut.
+        With bounds, a stream learns categories, and the kinds of columns without a dtype, sample by sample, so that the
+        result does not depend on how it is split into calls.
         """
         shown = table[:1] if stream and bounds is not None else table
         undecided = {column: _limits(bounds, column) for column in table.untyped if not shown.has_values(column)}
@@ -144,7 +144,7 @@ class Encoder(CachesValues):
         return start._with_range(lower, upper)._without_constants()
 
     def with_columns(self, is_category: Sequence[bool], bounds: tuple[FloatArray, FloatArray] | None) -> Encoder:
-        """Return the encoder with further columns, known only by the user's limits of all columns (NaN: none)."""
+        """Return the encoder with further columns without values; `bounds`: the user's for all columns, NaN if none."""
         first = self.n_columns
         numeric = [first + place for place, category in enumerate(is_category) if not category]
         categorical = {first + place for place, category in enumerate(is_category) if category}
@@ -161,7 +161,7 @@ class Encoder(CachesValues):
         numeric = wider.numeric
         values = table.values if len(numeric) == table.values.shape[1] else table.values.take(numeric, axis=1)
         lowest, highest = column_ranges(values)
-        lower, upper = wider.lower.copy(), wider.upper.copy()  # of an indicator: always 0 and 1
+        lower, upper = wider.lower.copy(), wider.upper.copy()  # for indicators always 0 and 1
         lower[: len(numeric)] = np.fmin(lower[: len(numeric)], lowest)
         upper[: len(numeric)] = np.fmax(upper[: len(numeric)], highest)
         return wider._with_range(lower, upper)
@@ -178,9 +178,9 @@ class Encoder(CachesValues):
         return replace(self, lower=lower, upper=upper)
 
     def _with_new_features(self, table: Table, *, by_frequency: bool = False) -> Encoder:
-        """Return the encoder with the categories of a table, and the undecided columns that have numbers in it.
+        """Add the new categories of a table, and the undecided columns that turn out to be numeric.
 
-        Where a table has more new categories than there is room for, the first ones take it, or the most frequent ones.
+        Of more new categories than `max_categories` allows, the first ones are coded, or the most frequent ones.
         """
         n_known = Counter(feature.column for feature in self.features)
         known = set(self.features) if table.categories else ()
@@ -209,7 +209,7 @@ class Encoder(CachesValues):
         lower, upper = np.transpose(list(new.values()))
         features = self.features + tuple(new)
         both = np.concatenate([self.lower, lower]), np.concatenate([self.upper, upper])
-        is_category = [feature.category is not None for feature in features]  # in order of first appearance, last
+        is_category = [feature.category is not None for feature in features]  # at the end, by first appearance
         order = sorted(range(len(features)), key=lambda at: np.inf if is_category[at] else features[at].column)
         return replace(self, features=features, lower=both[0], upper=both[1])._taking(order)
 
@@ -230,14 +230,14 @@ class Encoder(CachesValues):
 
     @cached_property
     def _whole(self) -> Encoder:
-        # never the encoder itself: it would then hold itself, and could not be written by skops
+        # never the encoder itself: skops cannot write an object that refers to itself
         ranges = {
             one: (0.0, 1.0) if one.category is not None else (value, value) for one, value in self.constant.items()
         }
         return replace(self, constant={})._with_features(ranges)
 
     def _without_constants(self) -> Encoder:
-        """Return the encoder with the features that have shown one value only aside, unless all are such."""
+        """Return the encoder with constant features set aside, unless all are constant."""
         aside = constant_places(self.features, self.lower, self.upper)
         if not aside.any():
             return self
@@ -245,14 +245,14 @@ class Encoder(CachesValues):
         return replace(self._taking(np.flatnonzero(~aside).tolist()), constant=constant)
 
     def check(self, table: Table) -> None:
-        """Raise a ValueError where a column is numeric that was categorical before, or the reverse."""
+        """Raise a ValueError if a column changed from numeric to categorical, or the reverse."""
         for column in self.categorical ^ frozenset(table.categories) if self.categorical or table.categories else ():
             name = f"Column {(table.names[column] if table.names else column)!r}"
             was, now = ("categorical", "numeric") if column in self.categorical else ("numeric", "categorical")
             if column in self.undecided or (now == "numeric" and np.isnan(table.values[:, column]).all()):
                 continue
             raise ValueError(
-                f"{name} was {was} in the data first learnt and is {now} now. Give it the same type as then: for a "
+                f"{name} was {was} in the data learnt first and is {now} now. Give it the same type as then: for a "
                 "categorical column, the pandas dtype 'category', or strings or booleans."
             )
 
@@ -277,7 +277,7 @@ class Encoder(CachesValues):
         return as_known_texts(table, self.categories_of)
 
     def categories_of(self, column: int) -> list[Category]:
-        """Return the categories of a column that are coded; [None] for a numeric column."""
+        """Return the coded categories of a column; [None] for a numeric column."""
         return [one.category for one in (*self.features, *self.constant) if one.column == column]
 
     def range_of(self, column: int) -> tuple[float, float]:
@@ -320,7 +320,7 @@ class Encoder(CachesValues):
         return np.asarray(((matrix < self.lower) | (matrix > self.upper)).any(axis=1))
 
     def beyond(self, table: Table) -> tuple[FloatArray, IntArray]:
-        """Return the total distance of each sample beyond the encoder, in ranges, and its number of values."""
+        """Return the total distance of each sample out of range, in ranges, and its number of values."""
         matrix = self.on_scale(self.matrix(table))
         lower, span = self.origin_and_span()
         present = ~np.isnan(matrix - lower)
@@ -332,7 +332,7 @@ class Encoder(CachesValues):
     def decode(self, coded: FloatArray, features: slice | IntArray = slice(None)) -> FloatArray:
         """Return coded values, of all features or of some, in the user's units."""
         lower, span = (values[features] for values in _origin_and_span(self.lower, self.upper))
-        # lower + span may miss upper by a rounding
+        # lower + span may differ from upper by rounding
         units = np.where(coded == 1.0, self.upper[features], lower + coded * span)
         if self.ranks is not None:
             for at, place, table in self.ranks.of(np.arange(len(self.features))[features]):
@@ -340,16 +340,16 @@ class Encoder(CachesValues):
         return units
 
     def on_scale(self, matrix: FloatArray, features: IntArray | None = None) -> FloatArray:
-        """Return values of all features or of some, in the user's units, on their scales: positions where by rank."""
+        """Convert values in the user's units to the scales of their features: positions for those scaled by rank."""
         return matrix if self.ranks is None else self.ranks.positions(matrix, features)
 
     def scale_of(self, place: int) -> RankTable | None:
-        """Return the table of a coded feature that is scaled by rank."""
+        """Return the rank table of a coded feature; None if it is not scaled by rank."""
         return None if self.ranks is None else self.ranks.tables.get(place)
 
     @cached_property
     def ends(self) -> tuple[FloatArray, FloatArray]:
-        """The range of each feature on its scale: coded values are parts of the way from one end to the other."""
+        """The range of each feature on its scale, which coding maps to [0, 1]."""
         if self.ranks is None:
             return self.lower, self.upper
         lower, upper = self.on_scale(np.array([self.lower, self.upper]))
@@ -361,13 +361,13 @@ class Encoder(CachesValues):
         return bool((self.lower <= self.upper).all())
 
     def origin_and_span(self) -> tuple[FloatArray, FloatArray]:
-        """Return where each feature starts on its scale and how far it reaches; NaN where no value is known yet."""
+        """Return the start and the width of each feature on its scale; NaN where no value is known yet."""
         return _origin_and_span(*self.ends)
 
     def segments(self, table: Table) -> Iterator[tuple[slice, Encoder]]:
-        """Cut a table where a sample reaches beyond the encoder; yield each segment with the encoder that holds it.
+        """Split a table where a sample is out of the encoder's range; yield each segment with its encoder.
 
-        The encoder widens sample by sample, so the cuts are the same however a stream is split into tables.
+        The encoder widens sample by sample, so that the segments do not depend on how a stream is split into tables.
         """
         widening = self._rows_that_widen(table)
         if not widening:
@@ -390,7 +390,7 @@ class Encoder(CachesValues):
         return not (self._constants_in(table) == 0).any()
 
     def _constants_in(self, table: Table) -> FloatArray:
-        """Return for each sample and constant feature 1 for the known value, 0 for another, NaN where missing."""
+        """Compare samples with the constant features: 1 for the known value, 0 for another, NaN where missing."""
         shown = np.full((len(table), len(self.constant)), np.nan)
         for place, ((column, category), value) in enumerate(self.constant.items()):
             if category is None:
@@ -401,15 +401,15 @@ class Encoder(CachesValues):
         return shown
 
     def has_constants(self, table: Table) -> BoolArray:
-        """Return for each sample and constant feature whether the sample has a value there."""
+        """Return a mask of values in the constant features that are not missing, (n_samples, n_constant)."""
         return ~np.isnan(self._constants_in(table))
 
     def n_off_constants(self, table: Table) -> IntArray:
-        """Return in how many of the constant features each sample has another value than all learnt so far."""
+        """Return the number of constant features in which each sample has a new value."""
         return np.asarray((self._constants_in(table) == 0).sum(axis=1))
 
     def varying(self, table: Table) -> Table:
-        """Return a table without the columns that have no feature, so that they change nothing."""
+        """Return a table without the columns that have no feature."""
         kept = sorted({feature.column for feature in self.features})
         if len(kept) == table.values.shape[1]:
             return table
@@ -451,7 +451,7 @@ class Encoder(CachesValues):
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_columns: int) -> Encoder:
-        """Return the encoder of a saved state, after checking that it can be one."""
+        """Restore the encoder from a saved state after validating it."""
         features = tuple(Feature(*feature) for feature in state["features"])
         categorical = frozenset(state["categorical"])
         constant = {Feature(*feature): value for *feature, value in state.get("constant", [])}
@@ -500,7 +500,7 @@ def _max_categories(table: Table) -> int:
 
 
 def _limits(bounds: tuple[FloatArray, FloatArray] | None, column: int) -> Range:
-    """Return the user's limits of a column, where there are some."""
+    """Return the user's bounds of a column; unknown where there are none."""
     if bounds is None or np.isnan(bounds[0][column]):
         return UNKNOWN
     return float(bounds[0][column]), float(bounds[1][column])

@@ -1,4 +1,7 @@
-"""Columns of text that hold dates, numbers with marks or units, or marks for missing values: found once, read alike."""
+"""Interpretation of text columns as dates, numbers with units, or categories with markers of missing values.
+
+Columns are interpreted when a model first learns, and later samples are read in the same way.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from numpy.typing import NDArray
 
 from sslart._data.columns import AS_DATES, AS_MISSING, AS_NUMBERS, MARKED, ColumnNote, is_text
 from sslart._data.dates import PER_DAY
-from sslart._data.texts import (
+from sslart._data.text_parsing import (
     AMONG_NUMBERS,
     MISSING,
     NotADateError,
@@ -31,12 +34,12 @@ SHOWN_CELLS = 5
 
 @dataclass(frozen=True)
 class Texts:
-    """Interpretation of the columns of text of a table.
+    """Interpretation of the text columns of a table.
 
     Attributes
     ----------
     columns : mapping from int to array
-        New values of the columns that are read in another way: numbers, days of dates, or categories with gaps.
+        Converted values by column: numbers, days of dates, or categories with missing values.
     dates, day_first : tuple of int
         The columns that hold dates, and those of them with the day before the month.
     texts : tuple of (int, str)
@@ -55,9 +58,9 @@ NO_TEXTS = Texts()
 
 
 def interpreted(given: Sequence[tuple[str, Any]], columns: Sequence[NDArray[Any]]) -> Texts:
-    """Return the interpretation of the columns of text among those of a frame, as they were read.
+    """Interpret the text columns of a frame.
 
-    Columns of the pandas dtype "category" are what their type says.
+    Columns of the pandas dtype "category" stay categories.
     """
     found: dict[int, NDArray[Any]] = {}
     dates, day_first, texts, notes = list[int](), list[int](), list[tuple[int, str]](), list[ColumnNote]()
@@ -101,7 +104,7 @@ def interpreted(given: Sequence[tuple[str, Any]], columns: Sequence[NDArray[Any]
 
 
 def _words_among_numbers(counts: Mapping[Any, int]) -> dict[str, int]:
-    """Return the words for missing values in a column of numbers, and how often each comes; none in another column."""
+    """Count the words for missing values in a column of numbers; empty for other columns."""
     words = {one: n for one, n in counts.items() if isinstance(one, str)}
     known = [one for one in counts if one is not None and one not in words]
     is_clear = all(map(_is_gap, words))
@@ -111,7 +114,7 @@ def _words_among_numbers(counts: Mapping[Any, int]) -> dict[str, int]:
 
 
 def is_mark(cell: str) -> bool:
-    """Return True if a cell is blank or a mark for a missing value."""
+    """Return True if a cell is blank or a marker of a missing value."""
     return (stripped := cell.strip()) in MISSING or not stripped
 
 
@@ -121,25 +124,25 @@ def _is_gap(cell: str) -> bool:
 
 
 def in_words(numbers: TextNumbers) -> str:
-    """Return a description of numbers in text, with the cells that are taken for blank."""
+    """Describe numbers in text, with the cells that are taken for blank."""
     return f"{numbers}, such as {numbers.example}{blank_in_words(numbers.others)}"
 
 
 def blank_in_words(cells: Sequence[str]) -> str:
-    """Return a clause on the cells that are taken for blank; none where there are none."""
+    """Describe the cells that are taken for blank; empty if there are none."""
     shown = [repr(cell) for cell in sorted(cells)]
     return f"; {list_text(shown, SHOWN_CELLS)} taken for blank" if shown else ""
 
 
 def marks_in_words(counts: Mapping[str, int]) -> str:
-    """Return the marks for missing values in a column, and in how many rows they are."""
+    """Describe the markers of missing values in a column and the number of their rows."""
     marks = sorted({cell.strip() for cell in counts} - {""})
     n_rows = sum(n for cell, n in counts.items() if cell.strip())
     return f"{list_text([repr(one) for one in marks], SHOWN_CELLS)} in {plural(n_rows, 'row')}" if marks else ""
 
 
 def as_known_text(name: str, values: NDArray[Any], how: str) -> NDArray[Any]:
-    """Return a column of text as it was first interpreted; `how` as in `ColumnPlan.texts`."""
+    """Read a text column by its first interpretation; `how` as in `ColumnPlan.texts`."""
     if values.dtype != object:
         return values
     if how == MARKED:
@@ -151,7 +154,7 @@ def as_known_text(name: str, values: NDArray[Any], how: str) -> NDArray[Any]:
     if others:
         unit = f"numbers in {how}" if how else "numbers without a unit"
         raise ValueError(
-            f"Column {name!r} held {unit} in the data first learnt, and holds {others[0]!r} now: convert it to the "
+            f"Column {name!r} held {unit} in the data learnt first, and holds {others[0]!r} now: convert it to the "
             "same unit, or leave the cell blank."
         )
     blank = sorted({cell for cell, one in zip(texts, np.isnan(numbers).tolist(), strict=True) if one and cell})
@@ -166,13 +169,13 @@ def as_known_text(name: str, values: NDArray[Any], how: str) -> NDArray[Any]:
 
 
 def known_dates(name: str, cells: Sequence[str | None], *, day_first: bool) -> FloatArray:
-    """Return the days of dates in text, in a column that is known to hold dates, NaN where missing."""
+    """Return the days since 1970 of dates in text, NaN where missing."""
     known = {cell: cell.strip() for cell in set(cells) if cell is not None and not is_mark(cell)}
     try:
         days = dict(zip(known, _days(moments(list(known.values()), day_first=day_first)).tolist(), strict=True))
     except NotADateError as error:
         raise ValueError(
-            f"Column {name!r} held dates in the data first learnt, and {list(known)[error.place]!r} is none: correct "
+            f"Column {name!r} held dates in the data learnt first, and {list(known)[error.place]!r} is none: correct "
             "it, or leave the cell blank."
         ) from error
     return np.array([np.nan if cell is None else days.get(cell, np.nan) for cell in cells], dtype=np.float64)

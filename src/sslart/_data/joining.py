@@ -25,12 +25,12 @@ def joined_tables(tables: Sequence[Table]) -> Table:
 
 
 def categories_of(table: Table, column: int) -> Any:
-    """Return the categories of a column; a table in which all of them are missing may not know it as categorical."""
+    """Return the categories of a column, all None if the table has it as numeric because all values are missing."""
     return table.categories.get(column, np.full(len(table), None))
 
 
 def joined_plan(plans: Sequence[ColumnPlan], names: Sequence[str]) -> ColumnPlan:
-    """Return the plan of columns for the data of several models; ValueError where they read a column differently."""
+    """Return the column plan of several models together; raise a ValueError if they read a column differently."""
     for what, cure, of_plan in (
         (
             "holds dates in one part of the data and none in another",
@@ -72,11 +72,11 @@ def joined_plan(plans: Sequence[ColumnPlan], names: Sequence[str]) -> ColumnPlan
 
 
 def joined_encoder(encoders: Sequence[Encoder], n_samples: Sequence[float], names: Sequence[str]) -> Encoder:
-    """Return an encoder for the samples of several, each of which stands for a number of samples in scales by rank.
+    """Return an encoder for the samples of several encoders, weighted in rank scales by their numbers of samples.
 
-    Ranges reach from the lowest to the highest value, categories are those of all, sorted, and a feature that has shown
-    one value to each encoder, but not the same to all, varies. A feature that any has scaled by rank is so. Of a column
-    with many categories, those are coded that most of the encoders code.
+    Ranges are united, categories are those of all, sorted, and a feature that is constant in each encoder, but not with
+    the same value, varies. A feature is scaled by rank if any encoder does so. In a column with many categories, those
+    coded by most encoders are coded.
     """
     shown = [_ranges(one) for one in encoders]
     categorical, undecided = _kinds(encoders, shown, names)
@@ -91,7 +91,7 @@ def joined_encoder(encoders: Sequence[Encoder], n_samples: Sequence[float], name
 
 
 def _common_categories(features: Sequence[Feature], most: int) -> list[Feature]:
-    """Return the categories, sorted: of a column with more than `most`, those that most encoders know."""
+    """Return the categories, sorted: in a column with more than `most`, those coded by most encoders."""
     known = Counter(feature for feature in features if feature.category is not None)
     ordered = sorted(known, key=lambda one: (one.column, type(one.category).__name__, one.category))
     of_column: dict[int, list[Feature]] = {}
@@ -102,9 +102,9 @@ def _common_categories(features: Sequence[Feature], most: int) -> list[Feature]:
 
 
 def _ranges(encoder: Encoder) -> dict[Feature, Range]:
-    """Return the range of each feature of an encoder, those that have shown one value only among them.
+    """Return the range of each feature of an encoder, including constant ones.
 
-    A column that is undecided has the range that it has if it is numeric.
+    An undecided column has the range that it would have as a numeric one.
     """
     whole = encoder.with_constants
     ends = zip(whole.lower.tolist(), whole.upper.tolist(), strict=True)
@@ -161,7 +161,7 @@ def _encoder(
     categorical: frozenset[int],
     undecided: Mapping[int, Range],
 ) -> Encoder:
-    """Return the encoder of features with these ranges, with those that have shown one value only aside."""
+    """Return the encoder of features with these ranges; constant ones are set aside."""
     features = tuple(ranges)
     lower, upper = np.array(list(ranges.values()), dtype=np.float64).reshape(-1, 2).T
     aside = constant_places(features, lower, upper)
@@ -179,7 +179,7 @@ def _encoder(
     )
 
 
-STEP = 0.25  # of a sample: how far its own rank reaches to both sides at the ends of a distribution
+STEP = 0.25  # of a sample: half the width of the rank of the first and the last value of a distribution
 
 
 class Shown(NamedTuple):
@@ -191,16 +191,16 @@ class Shown(NamedTuple):
     table: RankTable | None
 
     def order(self) -> tuple[float, float, float, bytes]:
-        """Return a key to sort by, the same in every order of the models."""
+        """Return a sort key that does not depend on the order of the models."""
         table = b"" if self.table is None else self.table.values.tobytes() + self.table.positions.tobytes()
         return self.n_samples, self.lower, self.upper, table
 
 
 def joined_table(models: Sequence[Shown]) -> RankTable | None:
-    """Return the scale of a feature over the samples of the models that know a value of it; None if none has a scale.
+    """Return the rank scale of a feature over the samples of several models; None if no model has one.
 
-    A position is the share of all samples that lie below. Where a model has no scale by rank, its samples count as
-    spread evenly over its range.
+    A position is the share of all samples below. The samples of a model without a rank scale count as uniformly
+    distributed over its range.
     """
     if all(same_scale(one.table, models[0].table) for one in models):
         return models[0].table

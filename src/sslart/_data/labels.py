@@ -27,10 +27,10 @@ Label = int | bool | str
 
 UNLABELLED = -1
 NO_GROUP = 0
-MAX_PRESENTATIONS = 100
-MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e100  # of a sample that counts: squares of these are numbers
-FEW = 32  # labels: to sort so few costs more than to look up each
-USUAL_KINDS = "iubfUO"  # of arrays that scikit-learn takes as they are
+MAX_PRESENTATIONS = 100  # times that boxes learn one sample, to bound the time
+MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e100  # positive sample weights: their squares neither vanish nor overflow
+FEW = 32  # labels: looking up each is faster than sorting up to here
+USUAL_KINDS = "iubfUO"  # array kinds that scikit-learn's checks leave unchanged
 NO_TRUTH = (
     "y has no labelled sample to score against: give the true classes of some samples. In cross-validation, "
     "cv=sslart.model_selection.StratifiedLabelledKFold() gives test folds of labelled samples."
@@ -43,20 +43,20 @@ _WRONG_TYPE = (
 
 @dataclass(frozen=True)
 class Labels:
-    """Class labels and which samples have one.
+    """Class labels of samples, some of which may be unlabelled.
 
     Attributes
     ----------
     values : array of length n_samples
-        Labels as integers, booleans or strings. Where `known` is False: -1 if the user wrote that, else anything.
+        Labels as integers, booleans or strings. Where `known` is False: -1 if the user wrote that, else arbitrary.
     known : boolean array of length n_samples
-        Which samples are labelled.
+        Mask of labelled samples.
     groups : array of int of length n_samples, or None
-        A key of the group of each sample, 0 where it has none; None: no sample has one.
+        Key of the group of each sample, 0 for no group; None: no groups.
     weights : array of length n_samples, or None
-        How much each sample counts, above 0; None: one each.
+        Sample weights, above 0; None: all 1.
     units : tuple of Units
-        Ways in which labelled samples may belong together, where the user gave no groups.
+        Candidate groupings of the labelled samples, if the user gave no groups.
     """
 
     values: NDArray[Any]
@@ -84,11 +84,11 @@ class Labels:
 
     @classmethod
     def none(cls, n_samples: int) -> Labels:
-        """Return the labels of samples that have none."""
+        """Return labels for samples that are all unlabelled."""
         return cls(np.zeros(n_samples, dtype=np.int64), np.zeros(n_samples, dtype=bool))
 
     def plain(self) -> list[Any]:
-        """Return the class of each sample as a plain value; None where it has no label."""
+        """Return the class of each sample as a plain value; None where unlabelled."""
         pairs = zip(self.values.tolist(), self.known.tolist(), strict=True)
         return [value if known else None for value, known in pairs]
 
@@ -101,26 +101,26 @@ class Labels:
         return np.asarray((self.values == UNLABELLED) & (self.values.dtype.kind == "i"))
 
     def are_plus_and_minus_one(self) -> bool:
-        """Return True if y uses the {-1, 1} convention: with -1 as unlabelled, one class would be left."""
+        """Return True if the only values are -1 and 1, so that -1 is probably a class."""
         named = self.values[self.known | self._minus_one()]
         return bool(self._minus_one().any()) and set(np.unique(named).tolist()) == {UNLABELLED, 1}
 
 
 def read_labels(y: Any, n_samples: int | None = None, *, classes: ClassTable | None = None) -> Labels:
-    """Return y as `Labels`: -1 among integers, None, NaN, pandas.NA and blank text mean unlabelled.
+    """Validate y; -1 among integers, None, NaN, pandas.NA and blank text mean unlabelled.
 
     Parameters
     ----------
     y : array-like
     n_samples : int or None
-        Number of labels that there must be; None: any.
+        Expected number of labels; None: any.
     classes : ClassTable or None
-        Classes of the model that reads them: where -1 is one of them, it does not mean unlabelled.
+        Classes of the model: if -1 is one of them, it does not mean unlabelled.
     """
     y = without_mask(y)
     array = np.asarray(y) if isinstance(getattr(y, "dtype", None), np.dtype) else _array_of_list(y)
     if array.ndim == 1 and array.dtype.kind in USUAL_KINDS and n_samples in (None, len(array)):
-        array = np.ascontiguousarray(array)  # nothing to check: streams bring labels one at a time
+        array = np.ascontiguousarray(array)  # fast path without checks, for streams with one label at a time
     else:
         array = column_or_1d(array, warn=True, dtype=array.dtype)
         if n_samples is not None:
@@ -165,7 +165,7 @@ def _read_objects(values: NDArray[np.object_]) -> tuple[NDArray[Any], BoolArray]
     plain = values.tolist()
     if not PLAIN_TYPES.issuperset(map(type, plain)):
         other = next(value for value in plain if type(value) not in PLAIN_TYPES)
-        gap = other if is_missing(other) else None  # of a long column, mostly one and the same object
+        gap = other if is_missing(other) else None  # missing values of a long column are mostly the same object
         plain = [
             None if value is gap else value if type(value) in PLAIN_TYPES else plain_value(value) for value in plain
         ]
@@ -221,7 +221,7 @@ def _integers(values: list[int]) -> NDArray[np.int64]:
 def with_two_classes(labels: Labels, *, warn: bool = True) -> Labels:
     """Return the labels with -1 as a class if -1 and 1 are the only values.
 
-    On request warn of it, unless None or NaN marks unlabelled samples, so that -1 can only be a class.
+    With `warn`, warn of it, unless None or NaN marks unlabelled samples, which settles the meaning of -1.
     """
     if not labels.are_plus_and_minus_one():
         return labels
@@ -237,7 +237,7 @@ def with_two_classes(labels: Labels, *, warn: bool = True) -> Labels:
 
 
 def read_stream_labels(table: Table, y: Any, classes: Any, known: ClassTable) -> tuple[Labels, Labels | None]:
-    """Return the labels and the announced classes of a `partial_fit` of a model that knows some classes already."""
+    """Return the labels and the declared `classes` of a `partial_fit`, given the classes known already."""
     declared = None
     if classes is not None:
         announced = np.atleast_1d(np.asarray(classes, dtype=object)) if np.isscalar(classes) else classes
@@ -247,7 +247,7 @@ def read_stream_labels(table: Table, y: Any, classes: Any, known: ClassTable) ->
 
 
 def with_groups_and_weights(table: Table, labels: Labels, groups: Any, sample_weight: Any) -> tuple[Table, Labels]:
-    """Return samples and labels with the groups and weights that the user gave, without samples of weight 0."""
+    """Attach the user's groups and weights to labels, and drop samples of weight 0."""
     if groups is not None:
         labels = replace(labels, groups=group_keys(groups, labels.known))
     if sample_weight is None:
@@ -273,9 +273,9 @@ def group_names(groups: Any, known: BoolArray) -> list[Any]:
 
 
 def group_keys(groups: Any, known: BoolArray) -> IntArray:
-    """Return a key for each sample's group, the same in every call; `NO_GROUP` where a sample has none.
+    """Return a hash of each sample's group name, the same in every call; `NO_GROUP` where a sample has none.
 
-    Keys are hashes, so that a model does not hold the names, which may be those of persons.
+    A model stores hashes instead of the names, which may be personal data.
     """
 
     def key(name: Any) -> int:
@@ -290,7 +290,7 @@ def group_keys(groups: Any, known: BoolArray) -> IntArray:
 
 
 def read_sample_weight(sample_weight: Any, known: BoolArray) -> FloatArray:
-    """Return the weight of each sample after checking them."""
+    """Validate sample weights."""
     try:
         weights = np.asarray(without_mask(sample_weight), dtype=np.float64)
     except (TypeError, ValueError):
@@ -308,12 +308,12 @@ def read_sample_weight(sample_weight: Any, known: BoolArray) -> FloatArray:
 
 
 class Presentations:
-    """The rows of a table in the order in which boxes learn them, with repeats in succession.
+    """Row order in which boxes learn a table: rows with repeats, in succession.
 
     Parameters
     ----------
     times : array of int of length n_rows, or None
-        How often each row comes, at least once; None: once each.
+        Number of presentations of each row, at least one; None: one each.
     """
 
     def __init__(self, times: IntArray | None) -> None:
@@ -325,7 +325,7 @@ class Presentations:
             self.rows, self.first = np.repeat(np.arange(len(times)), times), self._starts[:-1]
 
     def of(self, rows: slice) -> slice:
-        """Return the presentations of some rows in succession."""
+        """Return the slice of presentations of a slice of rows."""
         if self._starts is None:
             return rows
         return slice(int(self._starts[rows.start or 0]), int(self._starts[rows.stop]))
@@ -333,26 +333,26 @@ class Presentations:
 
 @dataclass(frozen=True)
 class ClassTable(CachesValues):
-    """The classes a model knows: ART_b with ρ_b = 1, so that every class is an exact symbol with its own category.
+    """The classes that a model knows: ART_b of the paper with ρ_b = 1, in which every class is a category of its own.
 
     Attributes
     ----------
     seen : tuple of labels
-        Classes in the order in which they were first learnt; a class's place here is its code.
+        Classes in the order in which they were first learnt; the code of a class is its index here.
     declared : tuple of labels
-        Classes announced by the user, whether learnt yet or not.
+        Classes declared by `partial_fit(classes=...)`, learnt or not.
     """
 
     seen: tuple[Label, ...] = ()
     declared: tuple[Label, ...] = ()
 
     def declaring(self, labels: Labels) -> ClassTable:
-        """Return the table with further classes announced."""
+        """Return the table with further declared classes."""
         new = tuple(labels.values[labels.known].tolist())
         return ClassTable(self.seen, tuple(dict.fromkeys(self.declared + new)))._checked()
 
     def learning(self, labels: Labels) -> ClassTable:
-        """Return the table with the classes of further samples, in the order of the samples."""
+        """Add the classes of further samples, in the order of the samples."""
         given = labels.values[labels.known]
         if len(given) > FEW:
             values, first = np.unique(given, return_index=True)
@@ -370,13 +370,13 @@ class ClassTable(CachesValues):
         return self
 
     def check_kind(self, labels: Labels) -> None:
-        """Raise a ValueError where labels are of another kind than the classes, and so can never be among them."""
+        """Raise a ValueError if labels are of another type than the classes."""
         if labels.known.any():
             self.declaring(labels[np.flatnonzero(labels.known)[:1]])
 
     @classmethod
     def joined(cls, tables: Sequence[ClassTable]) -> ClassTable:
-        """Return the table of the classes of several models, sorted: the same in every order of them."""
+        """Return the table of the classes of several models, sorted, so that their order does not matter."""
         seen, declared = (
             {label for table in tables for label in getattr(table, name)} for name in ("seen", "declared")
         )
@@ -414,7 +414,7 @@ class ClassTable(CachesValues):
         return codes
 
     def codes_in(self, other: ClassTable) -> IntArray:
-        """Return for each code the code of its class in another table, which must have it."""
+        """Map the codes of this table to those of another one, which must have all classes."""
         return np.array([other._code_of[label] for label in self.seen], dtype=np.int64)
 
     def indices(self, codes: IntArray) -> IntArray:
@@ -422,7 +422,7 @@ class ClassTable(CachesValues):
         return self._class_of_code_or_none[codes]
 
     def by_class(self, values: NDArray[Any], fill: float = 0) -> NDArray[Any]:
-        """Return values with a column per class code as values with a column per class; `fill` where not learnt."""
+        """Reorder columns by class code to columns by sorted class; `fill` for classes not learnt."""
         if len(self.seen) == len(self.classes):
             return np.asarray(values[:, self._code_of_class])
         every = np.full((len(values), len(self.classes)), fill, dtype=values.dtype)
@@ -430,7 +430,7 @@ class ClassTable(CachesValues):
         return every
 
     def with_unseen(self, values: NDArray[Any], fill: float = 0) -> NDArray[Any]:
-        """Return values with a column per class learnt, sorted, as values with a column per class."""
+        """Insert columns of `fill` for classes that are declared but not learnt."""
         if len(self.seen) == len(self.classes):
             return values
         every = np.full((len(values), len(self.classes)), fill, dtype=values.dtype)
@@ -438,11 +438,11 @@ class ClassTable(CachesValues):
         return every
 
     def sorted_codes(self) -> IntArray:
-        """Return for each code the place of its class in `classes`."""
+        """Return the index in `classes` of each code."""
         return self._class_of_code
 
     def order_of_seen(self) -> IntArray:
-        """Return for each code the index of its class among the classes learnt so far, sorted."""
+        """Return the index of each code among the learnt classes, sorted."""
         return self._order_of_seen
 
     def to_state(self) -> dict[str, Any]:
@@ -451,7 +451,7 @@ class ClassTable(CachesValues):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> ClassTable:
-        """Return the table of a saved state, after checking that it can be one."""
+        """Restore the table from a saved state after validating it."""
         table = cls(tuple(state["seen"]), tuple(state["declared"]))
         labels = table.seen + table.declared
         kinds = {type(label) for label in labels}
@@ -501,7 +501,7 @@ class ClassTable(CachesValues):
 
 
 def check_has_label(table: ClassTable) -> None:
-    """Raise NotFittedError while no labelled sample has been learnt."""
+    """Raise a NotFittedError if no labelled sample has been learnt."""
     if not table.seen:
         raise NotFittedError(
             "No labelled sample has been learnt yet, so there is no class to predict. Call partial_fit(X, y) with at "

@@ -1,8 +1,8 @@
-"""Ranks as the scale of numeric features: monotone tables of the empirical distribution of the first call.
+"""Scaling of numeric features by rank: piecewise linear tables of the empirical distribution of the first call.
 
-A table maps the user's units to positions: 0 is the lowest value of the first call, 1 the highest, and in between a
-position is the share of the samples that lie below, straight from one knot of the table to the next. Beyond both ends
-the scale goes on straight, so that a range of positions can widen as a range of values does.
+A table maps the user's units to positions: 0 for the lowest value of the first call, 1 for the highest, and in between
+the share of samples below, interpolated linearly between knots. The scale is extrapolated linearly beyond both ends, so
+that a range of positions can widen as a range of values does.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from sslart._utils.validation import require, saved_array
 RANGE, RANK, AUTO, CATEGORY = "range", "rank", "auto", "category"
 SCALINGS = (RANGE, RANK)
 
-MAX_KNOTS = 256
-TAIL = 1.0 / 16.0  # share of the samples that gives the slope beyond an end
-FEW = 2**16  # comparisons with knots that are made at once
+MAX_KNOTS = 256  # a position is exact to 1/256 of the samples
+TAIL = 1.0 / 16.0  # share of samples at an end that sets the slope beyond it
+FEW = 2**16  # comparisons with knots made at once, to bound memory
 LARGEST = float(np.finfo(np.float64).max)
 GRID = 2.0**32
-UNCHANGED = np.array([[0.0], [1.0], [0.0], [1.0], [np.inf]])  # the stretch of a feature without a table
+UNCHANGED = np.array([[0.0], [1.0], [0.0], [1.0], [np.inf]])  # the identity: stretch of a feature without a table
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +38,9 @@ class RankTable(CachesValues):
 
     @classmethod
     def of_values(cls, values: FloatArray) -> RankTable | None:
-        """Return the table of some values, NaN where missing; None where fewer than two differ.
+        """Return the table of some values, NaN where missing; None if fewer than two are distinct.
 
-        A value has the middle of the ranks that its copies have.
+        Ties have their mean rank.
         """
         distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
         if len(distinct) < 2:
@@ -53,8 +53,8 @@ class RankTable(CachesValues):
     def reach(self) -> tuple[float, float]:
         """Widths below and above the table, in units of the feature, that equal the table's length on the scale.
 
-        They are those of the outer samples, so that a long tail goes on as one, and at least the range of the table, so
-        that no value lies further off on the scale than in ranges.
+        They follow the slope of the outer samples, so that a long tail stays one, and are at least the range of the
+        table, so that no value is farther away on the scale than in ranges.
         """
         values, positions = self.values, self.positions
         low, high = np.searchsorted(positions, TAIL), np.searchsorted(positions, 1.0 - TAIL, side="right") - 1
@@ -66,9 +66,9 @@ class RankTable(CachesValues):
 
     @cached_property
     def stretches(self) -> FloatArray:
-        """The stretches of the scale, that below the table first and that above it last, shape (5, n_knots + 1).
+        """Linear pieces of the scale from below the first knot to above the last, shape (5, n_knots + 1).
 
-        Rows: start in the user's units and width, start as a position and length, and the end that it cannot pass.
+        Rows: start and width in the user's units, start and length in positions, and the end that clips the piece.
         """
         below, above = self.reach
         values, positions = self.values, self.positions
@@ -87,7 +87,7 @@ class RankTable(CachesValues):
         return _on_stretches(values, self.stretches[:, np.searchsorted(self.values, values, side="right")])
 
     def value_at(self, coded: FloatArray, lower: float, upper: float) -> FloatArray:
-        """Return the value at a part of the way from one value to another, that of a knot without any rounding."""
+        """Return the values at fractions of the way from `lower` to `upper`, exactly at the knots."""
         values = np.concatenate([[lower], self.values[(self.values > lower) & (self.values < upper)], [upper]])
         knots = np.rint(self.coded(values, lower, upper) * GRID) / GRID
         place = np.clip(np.searchsorted(knots, coded, side="right"), 1, len(knots) - 1)
@@ -98,14 +98,14 @@ class RankTable(CachesValues):
         return np.where(coded >= 1.0, upper, np.where(coded <= 0.0, lower, inside))  # knots may share a code
 
     def coded(self, values: FloatArray, lower: float, upper: float) -> FloatArray:
-        """Return the position of each value relative to two values: 0 at the lower one, 1 at the upper one."""
+        """Return positions rescaled to 0 at `lower` and 1 at `upper`."""
         start, end = self.at(np.array([lower, upper]))
         return np.asarray((self.at(values) - start) / (end - start))
 
     def beyond_others(self, end: float, others: float) -> float:
-        """Return the distance of an end of the table beyond the table without it, on the scale of the latter.
+        """Return the distance of an extreme value from the others, on the scale of a table made without it.
 
-        `end` is the least or the greatest value, `others` the least or the greatest of the other values.
+        `end` is the lowest or highest value, `others` the lowest or highest of the other values.
         """
         is_low = end < others
         kept = self.values[self.values > others] if is_low else self.values[self.values < others]
@@ -125,7 +125,7 @@ def same_scale(one: RankTable | None, other: RankTable | None) -> bool:
 
 
 def thinned(values: FloatArray, positions: FloatArray) -> RankTable:
-    """Return the table of some knots: of too many, some that lie at even distances on the scale."""
+    """Return the table of knots; of more than `MAX_KNOTS`, evenly spaced ones on the scale."""
     if len(values) > MAX_KNOTS:
         evenly = np.searchsorted(positions, np.linspace(0.0, 1.0, MAX_KNOTS))
         kept = np.unique(np.minimum(evenly, len(values) - 1))
@@ -146,13 +146,13 @@ class RankScale(CachesValues):
     tables: Mapping[int, RankTable]
 
     def of(self, features: IntArray) -> Iterator[tuple[int, int, RankTable]]:
-        """Yield the tables of some features: place of the feature among these and among all, and its table."""
+        """Yield the tables of some features: index among these features, index among all, and the table."""
         for at, place in enumerate(features.tolist()):
             if place in self.tables:
                 yield at, place, self.tables[place]
 
     def positions(self, matrix: FloatArray, features: IntArray | None = None) -> FloatArray:
-        """Return values in the user's units, of all features or of some, with positions where there is a table."""
+        """Replace values in the user's units by positions, for features that have a table."""
         positions = matrix.copy()
         places, (knots, stretches, first) = self._places, self._together
         if features is None and len(matrix) * knots.size <= FEW:
@@ -173,13 +173,13 @@ class RankScale(CachesValues):
         return self.together(self._places)
 
     def together(self, features: IntArray) -> tuple[FloatArray, FloatArray, IntArray]:
-        """Return the scales of features as arrays; a feature without a table has one stretch, on which it stays.
+        """Return the scales of features as arrays; a feature without a table has one piece, the identity.
 
         Returns
         -------
         knots : array of shape (n_features, n_knots), infinite where a table has fewer
         stretches : array of shape (5, n_stretches), see `RankTable.stretches`
-        first : array of int of length n_features, the stretch of each feature that is below its table
+        first : array of int of length n_features, the index of each feature's first piece
         """
         tables = [self.tables.get(place) for place in features.tolist()]
         n_knots = [0 if table is None else len(table.values) for table in tables]
@@ -191,7 +191,7 @@ class RankScale(CachesValues):
         return knots, np.concatenate(stretches, axis=1), np.cumsum([0, *n_knots[:-1]]) + np.arange(len(tables))
 
     def taking(self, places: Sequence[int]) -> RankScale | None:
-        """Return the scales where only some features are left, in another order; None where none has a table."""
+        """Return the scales of a subset of features in the given order; None if none has a table."""
         tables = {new: self.tables[old] for new, old in enumerate(places) if old in self.tables}
         return RankScale(tables) if tables else None
 
@@ -209,7 +209,7 @@ class RankScale(CachesValues):
     def from_state(
         cls, state: Mapping[str, Any], lower: FloatArray, upper: FloatArray, indicator: BoolArray
     ) -> RankScale:
-        """Return the scales of a saved state, after checking that they can be scales of features with these ranges."""
+        """Restore the scales from a saved state after validating it."""
         places = saved_array(state, "places", np.int64, None)
         n_knots = saved_array(state, "n_knots", np.int64, len(places), low=2, high=MAX_KNOTS)
         require(len(places) and len(set(places.tolist())) == len(places), "the scales")

@@ -27,7 +27,7 @@ from sslart._data.columns import (
 )
 from sslart._data.labels import Labels
 from sslart._data.samples import Table
-from sslart._data.texts import UNKNOWN_WORDS
+from sslart._data.text_parsing import UNKNOWN_WORDS
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import list_text, plural
 from sslart._utils.validation import MAX_COUNT, check_number, require, saved_whole
@@ -377,7 +377,7 @@ class Dependence:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Dependence:
-        """Return the dependence of a saved state, after checking that it can be one."""
+        """Restore the dependence from a saved state after validating it."""
         column, order, alone = state["column"], state["order"], state["accuracy_alone"]
         is_named = isinstance(column, str) and order == ""
         require(is_named or (column is None and isinstance(order, str) and order), "the dependence between rows")
@@ -498,7 +498,7 @@ def _runs(values: NDArray[Any]) -> IntArray | None:
 
 
 def _resets(values: FloatArray) -> IntArray | None:
-    """Return how often a column has fallen up to each row; None where it does not count through units."""
+    """Return the number of decreases of a column up to each row; None if it does not count within units."""
     falls, rises = values[1:] < values[:-1], values[1:] > values[:-1]
     if falls.sum() < MIN_RUNS or falls.mean() >= MOST_RESETS or rises.sum() <= 1.5 * falls.sum():
         return None

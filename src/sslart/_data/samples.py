@@ -40,15 +40,15 @@ from sslart._utils.resources import memory_text, usable_memory
 from sslart._utils.text import plural, printable_lines
 
 FEW_ROWS, FEW_VALUES = 64, 4096
-MAX_BYTES = 8  # of a number that a double can hold, if not exactly
-PLAIN_TYPES = frozenset({str, bool, int, type(None)})  # of which none stands for a missing value but None
+MAX_BYTES = 8  # item size of numeric types that can be converted to double
+PLAIN_TYPES = frozenset({str, bool, int, type(None)})  # types whose only missing value is None
 TEXT_OR_NONE = frozenset({str, type(None)})
 COLUMN_ATTRIBUTES = ("n_features_in_", "feature_names_in_", ATTRIBUTE)
 
 
 @dataclass(frozen=True)
 class Table:
-    """Samples in the user's units: numbers in one array, and the categorical columns of a frame beside it.
+    """Samples in the user's units: an array of numbers, and the categorical columns of a frame.
 
     Attributes
     ----------
@@ -57,9 +57,9 @@ class Table:
     categories : mapping from column to an object array of length n_samples
         The values of each categorical column, None where missing.
     names : list of str, or None
-        Column names, where the samples came with names.
+        Column names, if the samples have any.
     untyped : frozenset of int
-        The columns whose type does not show whether they are categorical: their values do.
+        The columns whose values, not their dtype, determine whether they are categorical.
     n_parts : int
         Number of columns at the end that are parts of dates in other columns.
     """
@@ -86,7 +86,7 @@ class Table:
         return not np.isnan(self.values[:, column]).all()
 
     def first_row_with(self, column: int, category: Any) -> int:
-        """Return the first sample of a category or, where that is None, with a number in a numeric column."""
+        """Return the first sample with a category; for None, the first with a number in a numeric column."""
         has = ~np.isnan(self.values[:, column]) if category is None else self.categories[column] == category
         return int(np.flatnonzero(has)[0])
 
@@ -120,22 +120,22 @@ def read_samples(
     estimator : estimator
     X : array-like of shape (n_samples, n_features)
     reset : bool
-        Whether the width and the names are recorded.
+        Whether to record the width and the names.
     categorical : frozenset of int or None
-        The columns that were categorical before; None where nothing is known yet.
+        The columns learnt as categorical; None if nothing has been learnt yet.
     undecided : container of int
-        Of these, the columns that have had neither a type nor a value: their first value decides.
+        Those of them that had neither a dtype nor a value so far: their first value decides.
     first_decides : bool
-        Whether the first value of a column without a type decides whether it is categorical, however many samples come
-        together. Else all its values do.
+        Whether the first value of a column without a dtype decides whether it is categorical, as in a stream. Else all
+        its values do.
     leave_out : bool
-        Whether columns of text that name samples, and free text, are left out, with a warning. Columns of the pandas
-        dtype "category" never are.
+        Whether to leave out text columns that are identifiers or free text, with a warning. Columns of the pandas dtype
+        "category" are always used.
     read_texts : bool
-        With `leave_out`, whether columns of text with dates, or with numbers that have marks or units, are read as
-        such, and columns of whole numbers that number samples are left out. Not where X is a sample of more rows.
+        With `leave_out`, whether to parse text columns of dates, or of numbers with units, and to leave out columns of
+        whole numbers that number samples. Not where X is a sample of more rows.
     blank_rows : bool
-        Whether rows without a single value are taken, where others have values.
+        Whether to accept rows without any value, if others have values.
     """
     plan, names = (NO_PLAN, None) if reset else (plan_of(estimator), _names_of(estimator))
     if not (plan.dates or plan.left_out or (names and categorical)):
@@ -161,7 +161,7 @@ def read_samples(
             elif holds_dates(column):
                 if not reset and position not in plan.dates:
                     raise ValueError(
-                        f"Column {name!r} holds dates, and held none in the data first learnt. Give it the same type "
+                        f"Column {name!r} holds dates, and held none in the data learnt first. Give it the same type "
                         "as then, or the dtype datetime64 from the first sample on."
                     )
                 dates.append(position)
@@ -219,10 +219,10 @@ def read_samples(
 
 
 def plain_array(X: Any) -> FloatArray | None:
-    """Return X as the kernel takes it where it is an array, or a short list, of numbers; else None.
+    """Return X as a double array if it is an array, or a short list, of valid numbers; else None.
 
-    A fast path for streams and single rows: the checks of scikit-learn cost more than learning. There is at least one
-    sample, none has an infinite value, and each has a value that is not missing.
+    A fast path for streams and single rows: the checks of scikit-learn cost more than learning. Valid means at least
+    one sample, no infinite value, and no sample without any value.
     """
     if type(X) is list and len(X) <= FEW_ROWS and all(type(row) is list for row in X):
         try:
@@ -243,15 +243,15 @@ def plain_array(X: Any) -> FloatArray | None:
 
 
 def dense(X: Any) -> Any:
-    """Return a sparse matrix as an array, where memory holds it; return other values unchanged."""
-    sparse = sys.modules.get("scipy.sparse")  # no sparse matrix can be made without it
+    """Return a sparse matrix as an array, if memory allows it; return other values unchanged."""
+    sparse = sys.modules.get("scipy.sparse")  # if it is not imported, X is not a sparse matrix
     if sparse is None or not sparse.issparse(X):
         return X
     n_bytes, usable = 8 * math.prod(X.shape), usable_memory()
     if usable is not None and n_bytes > usable:
         raise ValueError(
             f"X is sparse, of shape {X.shape}: as an array it takes {memory_text(n_bytes)}, and {memory_text(usable)} "
-            "may be used. Reduce its columns first, such as by sklearn.decomposition.TruncatedSVD or "
+            "may be used. Reduce the number of columns first, such as with sklearn.decomposition.TruncatedSVD or "
             "sklearn.feature_selection.VarianceThreshold, or learn fewer rows at once by partial_fit."
         )
     return X.astype(np.float64).toarray()
@@ -259,7 +259,7 @@ def dense(X: Any) -> Any:
 
 def without_mask(values: Any) -> Any:
     """Return the values of a masked NumPy array with None where masked; return other values unchanged."""
-    masked = sys.modules.get("numpy.ma")  # no masked array can be made without it, and loading it takes time
+    masked = sys.modules.get("numpy.ma")  # if it is not imported, this is not a masked array
     if masked is None or not isinstance(values, masked.MaskedArray):
         return values
     plain = masked.getdata(values).astype(object)
@@ -268,7 +268,7 @@ def without_mask(values: Any) -> Any:
 
 
 def spread(values: NDArray[Any], known: BoolArray | None, fill: float | bool) -> NDArray[Any]:
-    """Return values of the samples of a mask as values of all samples, with `fill` for the others."""
+    """Expand values of the samples in a mask to all samples, with `fill` for the others."""
     if known is None:
         return values
     every = np.full((len(known), *values.shape[1:]), fill, dtype=values.dtype)
@@ -284,7 +284,7 @@ def concatenated(parts: Sequence[Any]) -> Any:
 
 
 class SampleReader(BaseEstimator):
-    """Reads samples as a fitted model does, or the first samples that a model learns.
+    """Reader of samples for a fitted model, or for the first samples that a model learns.
 
     Parameters
     ----------
@@ -292,13 +292,13 @@ class SampleReader(BaseEstimator):
         Class of the estimator, for messages.
     n_features : int
     names : array of str or None
-        Names of the columns, where the samples learnt had names.
+        Names of the columns, if the learnt samples had names.
     categorical : frozenset of int
     plan : ColumnPlan
     as_known : callable, default=None
-        Returns samples with the categories that were learnt, where these come in another type; None: as they come.
+        Function that converts categories of another type to those learnt; None: no conversion.
     undecided : container of int
-        The categorical columns that have had neither a type nor a value: their first value decides.
+        The categorical columns that had neither a dtype nor a value so far: their first value decides.
     """
 
     def __init__(
@@ -330,7 +330,7 @@ class SampleReader(BaseEstimator):
         return hasattr(self, "feature_names_in_")
 
     def read_known(self, X: Any) -> tuple[Table, BoolArray | None]:
-        """Return the samples that have a value as a table, and a mask of them; None in its place where all have."""
+        """Return the samples with any value as a table, and their mask; the mask is None if all have one."""
         table = self.read(X, blank_rows=True)
         blank = None if type(X) is Table else rows_without_values(table)
         if blank is None:
@@ -344,13 +344,13 @@ class SampleReader(BaseEstimator):
         return table[~blank], ~blank
 
     def read(self, X: Any, *, blank_rows: bool = False) -> Table:
-        """Return samples as a table, or raise an error with a remedy; a table was read before, and stays as it is.
+        """Validate samples and return them as a table; a `Table` is returned unchanged.
 
-        Rows without a single value are refused, or with `blank_rows` taken where others have values.
+        Rows without any value raise an error, or with `blank_rows` are accepted if others have values.
         """
         if type(X) is Table:
             return X
-        if type(X) is np.ndarray and self._takes_arrays:  # the short way, for streams and single rows
+        if type(X) is np.ndarray and self._takes_arrays:  # fast path for streams and single rows
             values = plain_array(X)
             if values is not None and values.shape[1] == self.n_features_in_:
                 return Table(values)
@@ -372,7 +372,7 @@ def known_columns(reader: SampleReader) -> dict[str, Any]:
 
 
 def _validated(estimator: Any, X: Any, **options: Any) -> Any:
-    """Check X as scikit-learn does; its errors quote names of columns, here with every character visible."""
+    """Validate X with scikit-learn; make every character of column names in its errors visible."""
     try:
         return validate_data(estimator, X, **options)
     except ValueError as error:
@@ -385,7 +385,7 @@ def _validated(estimator: Any, X: Any, **options: Any) -> Any:
 
 
 def _known_text_dates(name: str, column: Any, position: int, plan: ColumnPlan) -> FloatArray | None:
-    """Return the dates in a column of text that is known to hold dates; None where it is another or has a type."""
+    """Return the dates in a text column learnt as dates; None for any other column."""
     if position not in plan.dates or not is_text(column):
         return None
     cells = [None if is_missing(value) else value for value in array_of(column).tolist()]
@@ -408,10 +408,10 @@ def _all_missing(n: int) -> NDArray[np.object_]:
 
 
 def _check_is_missing(name: Any, values: NDArray[Any]) -> None:
-    """Raise a ValueError where a column that has held dates has other values now."""
+    """Raise a ValueError if a column learnt as dates has other values."""
     if not all(is_missing(value) for value in values.tolist()):
         raise ValueError(
-            f"Column {name!r} held dates in the data first learnt. Give it the dtype datetime64, such as by "
+            f"Column {name!r} held dates in the data learnt first. Convert it to the dtype datetime64, such as with "
             "pandas.to_datetime."
         )
 
@@ -426,7 +426,7 @@ def _about_infinity(values: FloatArray, names: Sequence[str]) -> str:
 
 
 def rows_without_values(table: Table) -> BoolArray | None:
-    """Return a mask of the samples without a single value; None where there are none."""
+    """Return a mask of the samples without any value; None if there are none."""
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isnan(table.values.sum()):
             return None
@@ -451,7 +451,7 @@ def _refuse_empty_rows(table: Table, blank_rows: bool) -> Table:
 def _read_column(name: str, column: Any, categorical: bool | None, first_decides: bool) -> NDArray[Any]:
     """Return a column as floats (NaN where missing) or, if it is categorical, as objects (None where missing).
 
-    What the column was before decides which of the two it is; else its type, or its values if it has no type.
+    The kind learnt before takes precedence, then the dtype, then the values.
     """
     values = array_of(column)
     decided = categorical is not None or not is_untyped(column)
@@ -487,7 +487,7 @@ def _read_column(name: str, column: Any, categorical: bool | None, first_decides
 def _mixed_table(
     estimator: Any, X: Any, columns: list[NDArray[Any]], untyped: frozenset[int], reset: bool, blank_rows: bool
 ) -> Table:
-    """Return the table of a frame of which some columns are categorical, after checking its names."""
+    """Return the table of a frame with categorical columns, after checking its column names."""
     if reset or not has_columns(X, _names_of(estimator), estimator.n_features_in_):
         _validated(estimator, X, reset=reset, skip_check_array=True)
     if len(columns[0]) == 0:
@@ -509,7 +509,7 @@ def _is_number(value: Any) -> bool:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a Python scalar, or None for every value that stands for a missing one."""
+    """Return a Python scalar, or None for any missing value."""
     if hasattr(value, "item") and not is_missing(value):
         value = value.item()
     return None if is_missing(value) else value
@@ -530,9 +530,9 @@ def is_category(value: Any) -> bool:
 def as_known_texts(table: Table, known_in: Callable[[int], Collection[Any]]) -> Table:
     """Replace each unknown category by its text where that text is a known category.
 
-    A column may have been learnt from a file of texts, and come as booleans or numbers later. A text is known that was
-    learnt (`known_in` returns the categories of a column), or that an earlier sample of the table has, so that it does
-    not matter how a stream is cut.
+    A column may have been learnt from a file as text and come as booleans or numbers later. Known texts are those
+    learnt (`known_in` returns the categories of a column) and those of earlier samples of the table, so that the result
+    does not depend on how a stream is split.
     """
     changed = {}
     for column, values in table.categories.items():

@@ -1,4 +1,4 @@
-"""Scales of features: by range or by rank, distances on them, and boxes on a wider scale."""
+"""Scaling of features by range or by rank, distances in scaled units, and conversion of boxes to a wider encoder."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from sslart._data.training import find_outliers
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.validation import check_bounds
 
-CROWDED = 0.1
-N_LOOKED_AT = 2000
+CROWDED = 0.1  # of the range that the middle 80 % take by rank: see `is_crowded`
+N_LOOKED_AT = 2000  # samples, which show crowding well enough
 
 
 def first_encoder(
     owner: str, table: Table, shown: slice | IntArray, *, bounds: Any, scaling: str, stream: bool
 ) -> Encoder:
-    """Return the encoder of an estimator of some class that has learnt nothing yet.
+    """Return the first encoder of an estimator.
 
-    `shown` are the rows of the table of the first call, each as often as boxes learn it; `bounds` are as the user gave
-    them; in a stream further samples are expected.
+    `shown` are the rows of the first table, repeated as often as boxes learn them; `bounds` are the user's; in a stream
+    further samples are expected.
     """
     limits = check_bounds(owner, bounds, table.values.shape[1] - table.n_parts)
     if limits is not None:
@@ -34,10 +34,10 @@ def first_encoder(
 
 
 def scaled_by(scaling: str, encoder: Encoder, table: Table, bounds: tuple[FloatArray, FloatArray] | None) -> Encoder:
-    """Return the encoder of a first table, each sample as often as it counts, with the scales that the user wants.
+    """Return the encoder with the scaling that the user wants, given the first table with repeats.
 
-    By rank: all features, or with "auto" those that `is_crowded`. But a feature is scaled by its range where the user
-    has given limits for it, where fewer than two values differ, and where it is a part of a date.
+    By rank: all features, or with "auto" those that `is_crowded`. Features with user bounds, with fewer than two
+    distinct values, and parts of dates are always scaled by range.
     """
     if scaling == RANGE:
         return encoder
@@ -57,11 +57,11 @@ def scaled_by(scaling: str, encoder: Encoder, table: Table, bounds: tuple[FloatA
 
 
 def is_crowded(values: FloatArray) -> bool:
-    """Return True if values crowd in a part of their range, so that boxes can hardly distinguish them.
+    """Return True if most values lie in a small part of the range, so that boxes can hardly distinguish them.
 
     Either a few outliers take nearly all of the range, or the middle 80 % of the samples take less than a tenth of the
-    range that they take by rank. Of an exponential distribution they take a quarter and more, of the values of many
-    counts, amounts and durations a hundredth. Of many samples some are looked at.
+    range that they take by rank. For an exponential distribution this is a quarter or more; for many counts, amounts
+    and durations, a hundredth. A subset of many samples is checked.
     """
     known = values[~np.isnan(values)]
     some = np.sort(known[:: len(known) // N_LOOKED_AT + 1])
@@ -99,9 +99,9 @@ def distances_from(encoder: Encoder, feature: int, start: float, values: FloatAr
 
 
 def usual_spans(encoder: Encoder, features: IntArray) -> FloatArray:
-    """Return over how many units the values of features usually spread: their range, or twice that of the middle half.
+    """Return a robust spread of features: their range, or twice the interquartile range if scaled by rank.
 
-    The middle half where a feature is scaled by rank: a few values may take nearly all of its range.
+    A few outliers may take nearly all of the range of a feature scaled by rank.
     """
     spans = encoder.upper[features] - encoder.lower[features]
     if encoder.ranks is not None:
@@ -114,7 +114,7 @@ def usual_spans(encoder: Encoder, features: IntArray) -> FloatArray:
 def on_the_way(
     encoder: Encoder, features: IntArray, starts: FloatArray, ends: FloatArray, parts: FloatArray
 ) -> FloatArray:
-    """Return for each feature the value at a part of the way from one value to another, as its scale measures it."""
+    """Interpolate between two values of each feature on its scale."""
     values = np.asarray(starts + parts * (ends - starts))
     if encoder.ranks is not None:
         for at, _, table in encoder.ranks.of(features):
@@ -135,12 +135,11 @@ def recode_boxes(
     ----------
     encoder : Encoder
     lower, upper : arrays of shape (n_boxes, n_features)
-        Boxes in this encoder; lower > upper on a side that no sample has reached yet.
+        Boxes in this encoder; lower > upper in features without a value yet.
     met : array of shape (n_boxes, n_constant)
-        Whether each box has met a value of each constant feature of this encoder.
+        Mask: True if a box has learnt a value of a constant feature of this encoder.
     wider : Encoder
-        Made by widening this one, or joined from it and others. Constant features may have become features, or features
-        constant.
+        A widened version of `encoder`, or joined from it and others. Features that were constant may vary now.
     """
     places = {feature: place for place, feature in enumerate(encoder.features)}
     kept = np.array([place for place, feature in enumerate(wider.features) if feature in places], dtype=np.int64)

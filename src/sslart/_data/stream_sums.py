@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-BLOCK = 32  # samples that are summed
-MAX_CLASSES = 100  # whose labels are counted; further ones count as one
+BLOCK = 32  # samples that are summed to one entry, so that a window costs little per sample
+MAX_CLASSES = 100  # classes that are counted separately; further ones count as one
 GRID = 2.0**20  # multiples of 1 / GRID add up exactly, in any order
 MAX_VALUE = 1e140  # its square, summed over any stream, is finite
-MISSING = -1  # in place of a category
+MISSING = -1  # code of a missing category
 
-# columns of every row: the number of its last sample, and how many samples or values it sums
+# columns of every row: the number of its last sample, and the number of samples or values in the sum
 END, COUNT = 0, 1
 # further columns of the sums over a block; those of features, categories and classes follow
 ROOTS, NOVEL, N_PREDICTED, WRONG, WRONG_SQUARES, N_LABELLED, FIRST_FEATURE = range(2, 9)
 
-N_OF_LEVEL = 5  # rows, at most
-MAX_LEVELS = 64
+N_OF_LEVEL = 5  # buckets per level at most, as in ADWIN
+MAX_LEVELS = 64  # enough for 2⁶⁴ blocks
 
-DELTA = 0.002  # bounds the probability of a false alarm, over all series together
-MIN_PART = 5  # values on each side of a cut
-MIN_VALUES = 10
-TINY = 1e-9  # in place of too few values, so that the limit is far away
+DELTA = 0.002  # ADWIN's δ, the default of river: bounds the probability of a false alarm over all series together
+MIN_PART = 5  # minimum number of values on each side of a cut
+MIN_VALUES = 10  # minimum number of values in a window
+TINY = 1e-9  # replaces a count of zero, so that the threshold is out of reach
 
-MARGIN = 1.0  # standard deviations that the mean of a feature lies beyond the means of all earlier parts
-MIN_OF_MEAN = 16  # values
-MIN_EARLIER = 256
+MARGIN = 1.0  # standard deviations by which the mean of a feature must exceed the means of all earlier parts
+MIN_OF_MEAN = 16  # minimum number of values of a mean
+MIN_EARLIER = 256  # minimum number of earlier values

@@ -1,4 +1,4 @@
-"""Training input: samples and labels of `fit`, with what is suspicious: outliers, leaks, copies, identifiers."""
+"""Training input of `fit`: samples and labels, and checks for outliers, leaks, duplicate columns and identifiers."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray, column_ranges
 from sslart._utils.optional import heavy
 from sslart._utils.text import list_text, plural, printable
 
-MIN_COMPARED, MOST_COMPARED = 20, 5000  # labelled and unlabelled rows, when their distributions are compared
-MIN_APART = 0.15  # distance of the distributions: a smaller one changes figures little
-APART_LEVEL = 0.001  # of the tests together: rows drawn at random are nearly never told apart
-FEW_EXPECTED = 5.0  # labelled rows of a category
-FACTOR = 1000.0  # how much wider the range is with the outliers than without them
-MAX_OUTLIERS = 3  # different values
-MAX_SHARE = 0.1  # of the samples that have them
-MIN_OTHERS = 5
-MAX_COMMON = 0.95  # share of the most common of the other values: a column that is nearly constant has no usual range
-FEW, MANY = 128, 2000  # values of a column to look at: of all columns, and of those that seem odd
-N_PARTS = 513  # of a range: two of them are more than one part in `FACTOR`
+MIN_COMPARED, MOST_COMPARED = 20, 5000  # rows of either kind in the comparison of labelled and unlabelled rows
+MIN_APART = 0.15  # distance of the distributions: a smaller one hardly affects the statement of quality
+APART_LEVEL = 0.001  # family-wise level of the tests, so that random labelling hardly ever raises a note
+FEW_EXPECTED = 5.0  # expected labelled rows of a category: the usual minimum of the chi-squared test
+FACTOR = 1000.0  # ratio of the range with outliers to the range without them
+MAX_OUTLIERS = 3  # distinct outlying values
+MAX_SHARE = 0.1  # of the samples that have outlying values
+MIN_OTHERS = 5  # distinct values that are not outliers
+MAX_COMMON = 0.95  # share of the most common other value: a nearly constant column has no usual range
+FEW, MANY = 128, 2000  # values checked first in all columns, and then in suspicious ones
+N_PARTS = 513  # bins of a range: two of them are wider than 1 / `FACTOR` of it
 ROWS_AT_ONCE = 4096
 
-# what follows for the feature, and what to do if such a value is right
+# consequence for the feature, and remedy if the value is correct
 BY_RANGE = "that boxes can hardly distinguish them", '; if it is right, scale features by rank: scaling="rank"'
 BY_RANK = "the feature is scaled by rank", ""
 
 
 class Outliers(NamedTuple):
-    """Values that take nearly all of the range of a column, and the range of its other values."""
+    """Outlying values that span nearly all of the range of a column, and the range of the other values."""
 
     column: int
     values: FloatArray
@@ -76,7 +76,7 @@ def find_outliers(values: FloatArray) -> Iterator[Outliers]:
 
 
 def _that_may_have_outliers(values: FloatArray) -> list[int]:
-    """Return the columns but those in which it is soon seen that there are no outliers."""
+    """Return the columns that may have outliers after a quick check of some values."""
     lowest, highest = column_ranges(values)
     columns = np.flatnonzero(lowest < highest)
     columns = columns[~_are_spread(values[:: len(values) // FEW + 1, columns], lowest[columns], highest[columns])]
@@ -86,8 +86,8 @@ def _that_may_have_outliers(values: FloatArray) -> list[int]:
 
 
 def _are_spread(some: FloatArray, lowest: FloatArray, highest: FloatArray) -> BoolArray:
-    """Return a mask of columns with values in so many parts of the range that three remain without outliers."""
-    with np.errstate(over="ignore", invalid="ignore"):  # a range that no double holds has one part
+    """Return a mask of columns whose values fill so many bins of the range that outliers are excluded."""
+    with np.errstate(over="ignore", invalid="ignore"):  # a range that overflows has one bin
         part = np.fmax((some - lowest) / (highest - lowest) * (N_PARTS - 1), 0.0).astype(np.intp)
     has_values = np.zeros((len(lowest), N_PARTS), dtype=bool)
     has_values[np.arange(len(lowest)), part] = True
@@ -95,9 +95,10 @@ def _are_spread(some: FloatArray, lowest: FloatArray, highest: FloatArray) -> Bo
 
 
 def _have_a_usual_value(values: FloatArray, columns: IntArray, lowest: FloatArray, highest: FloatArray) -> BoolArray:
-    """Return a mask of columns with a value too common for an outlier and, unless it is one, no outliers.
+    """Return a mask of columns without outliers, judged by their most common value.
 
-    The values that are no outliers would be near it: too few are, or nearly all of these are the value itself.
+    That value is too common for an outlier, so that the usual values would be near it: the column has no outliers if
+    too few values are near it, or nearly all of these are equal to it.
     """
     value = np.sort(values[:: len(values) // FEW + 1, columns], axis=0)
     value = value[len(value) // 2, :, None]
@@ -112,7 +113,7 @@ def _have_a_usual_value(values: FloatArray, columns: IntArray, lowest: FloatArra
 
 
 def _usual_values(different: FloatArray, counts: IntArray) -> slice | None:
-    """Return the slice of the distinct values, ascending, that are no outliers; None if there are no outliers."""
+    """Return the slice of the ascending distinct values without the outliers; None if there are no outliers."""
     n, total = len(different), int(counts.sum())
     small = (different[-1] / 2 - different[0] / 2) / FACTOR
     for n_outliers in range(1, min(MAX_OUTLIERS, n - 2) + 1):
@@ -130,9 +131,9 @@ def _usual_values(different: FloatArray, counts: IntArray) -> slice | None:
 
 
 def warn_of_outliers(table: Table, given: Table, scaling: str, rows_of_given: Sequence[str] | None = None) -> None:
-    """Warn of columns in which a few values take nearly all of the range, unless all columns are scaled by rank.
+    """Warn of columns in which a few outliers span nearly all of the range, unless all columns are scaled by rank.
 
-    Rows are counted in `given`, as the user gave them, of which `table` has those that are learnt; or they have names.
+    Row numbers refer to `given`, the user's table, of which `table` has the learnt rows; or rows are named.
     """
     if scaling == RANK:
         return
@@ -153,21 +154,21 @@ def warn_of_outliers(table: Table, given: Table, scaling: str, rows_of_given: Se
         )
 
 
-MIN_LABELS = 30  # fewer labels show no leak
-MIN_OF_CLASS = 3
-NEARLY_PERFECT = 0.99
-OTHERS_AT_MOST = 0.9  # what a column alone may reach that is no leak, if another one is
-PERFECT = 0.999  # what a column alone must reach where another one is nearly as good
-MANY_LABELS = 100  # so many show that it is no chance
-MOST_LABELS = 2000  # that are looked at
-MOST_SAMPLES = 1000
-MOST_COLUMNS = 2000
-FEW_VALUES = 50  # of a numeric column that may stand for categories
-EXACT = 1e-9
-ALIKE = 1e-6  # columns whose projections differ by no more are compared value by value: far above all rounding
+MIN_LABELS = 30  # with fewer labels a column may predict them all by chance
+MIN_OF_CLASS = 3  # labels of a class
+NEARLY_PERFECT = 0.99  # mean recall of a column alone that makes it a likely leak
+OTHERS_AT_MOST = 0.9  # mean recall of the next best column: a leak stands out
+PERFECT = 0.999  # mean recall of a leak if another column is nearly as good
+MANY_LABELS = 100  # required in that case
+MOST_LABELS = 2000  # labels used, to bound the time
+MOST_SAMPLES = 1000  # samples used to find duplicate columns, to bound the time
+MOST_COLUMNS = 2000  # columns checked, to bound the time
+FEW_VALUES = 50  # distinct values of a numeric column that may be codes of categories
+EXACT = 1e-9  # tolerance of rounding
+ALIKE = 1e-6  # columns with projections this close are compared value by value: far above rounding
 MAY_BE_WRONG = 1.0 - NEARLY_PERFECT + EXACT
-N_NEAR = 64  # samples, about, in the middle of a column
-FIRST_ROWS = 20  # in which most columns show that they number no samples
+N_NEAR = 64  # samples around the median of a column in the quick check for leaks
+FIRST_ROWS = 20  # in which most columns are seen not to number the samples
 
 
 def suspects(table: Table, codes: IntArray, names: Sequence[str], dates: Container[int] = ()) -> Iterator[ColumnNote]:
@@ -176,12 +177,12 @@ def suspects(table: Table, codes: IntArray, names: Sequence[str], dates: Contain
     Parameters
     ----------
     table : Table
-        The columns to look at, and then perhaps parts of dates.
+        The columns to check, possibly followed by parts of dates.
     codes : array of length n_samples
         Class codes, -1 where unlabelled.
     names : sequence of str
     dates : container of int
-        The columns that hold dates: days that all differ number no samples.
+        The columns that hold dates: distinct days do not number the samples.
     """
     if len(names) > MOST_COLUMNS:
         return
@@ -204,9 +205,9 @@ def suspects(table: Table, codes: IntArray, names: Sequence[str], dates: Contain
 
 
 def leaks(table: Table, codes: IntArray, names: Sequence[str]) -> Iterator[ColumnNote]:
-    """Yield a note on each column that alone gives nearly every class, where the others do not, or every one.
+    """Yield a note on each likely leak: a column that alone predicts nearly all labels, while the others do not.
 
-    That a value is missing counts as a value: what is known of one class only gives the class away.
+    A missing value counts as a value, since a column may be known for one class only.
     """
     of_class = np.bincount(codes + 1)
     counted = np.flatnonzero((codes >= 0) & (of_class[codes + 1] >= MIN_OF_CLASS))
@@ -230,9 +231,9 @@ def leaks(table: Table, codes: IntArray, names: Sequence[str]) -> Iterator[Colum
 
 
 def _may_leak(table: Table, n_columns: int, rows: IntArray, codes: IntArray) -> BoolArray:
-    """Return False for each column that is quickly seen to give less than `NEARLY_PERFECT` of the classes.
+    """Return False for each column that a quick check shows to predict less than `NEARLY_PERFECT` of the labels.
 
-    Of two samples of unlike classes that have the same value, one at most is counted as right.
+    Of two samples of different classes with the same value, at most one can be right.
     """
     order, half = np.argsort(codes, kind="stable"), len(codes) // 2
     one, other = order[:half], order[half : 2 * half]
@@ -244,7 +245,7 @@ def _may_leak(table: Table, n_columns: int, rows: IntArray, codes: IntArray) -> 
     values = table.values[rows, :n_columns]
     wrong = loss @ (values[one] == values[other])
     left = wrong <= MAY_BE_WRONG
-    if left.any():  # other samples than the pairs: each has a value of its own
+    if left.any():  # other samples than the pairs, with distinct values
         wrong += _wrong_in_the_middle(values, left, codes, weights)
     for column, categories in table.categories.items():
         if column < n_columns:
@@ -253,7 +254,7 @@ def _may_leak(table: Table, n_columns: int, rows: IntArray, codes: IntArray) -> 
 
 
 def _wrong_in_the_middle(values: FloatArray, left: BoolArray, codes: IntArray, weights: FloatArray) -> FloatArray:
-    """Return for each column that is left the weight of samples near its median whose nearest value misleads."""
+    """Return the weight of samples near the median of each column that their nearest neighbour misclassifies."""
     some = np.sort(values[:: len(values) // N_NEAR + 1], axis=0)
     middle, half = len(some) // 2, max(1, len(some) * N_NEAR // (2 * len(values)))
     lowest = np.where(left, some[max(middle - half, 0)], np.inf)
@@ -276,7 +277,7 @@ def _wrong_in_the_middle(values: FloatArray, left: BoolArray, codes: IntArray, w
 def _share_of(table: Table, column: int, rows: IntArray, codes: IntArray) -> float:
     if column in table.categories:
         return _mean_recall(_numbered(table.categories[column][rows]), codes)
-    different, at = np.unique(table.values[rows, column], return_inverse=True)  # missing values come last, as one
+    different, at = np.unique(table.values[rows, column], return_inverse=True)  # missing values are the last one
     return _mean_recall(at, codes, different)
 
 
@@ -287,7 +288,7 @@ def _numbered(values: NDArray[Any]) -> IntArray:
 
 
 def _mean_recall(at: IntArray, codes: IntArray, different: FloatArray | None = None) -> float:
-    """Return the mean share of each class that most other samples of the same value have.
+    """Return the mean recall over classes of predicting each sample by the majority of the others with its value.
 
     Parameters
     ----------
@@ -295,7 +296,7 @@ def _mean_recall(at: IntArray, codes: IntArray, different: FloatArray | None = N
         The number of each sample's value.
     codes : array of length n_samples
     different : array, or None
-        The values, ascending: a sample that has one alone is counted by the class of the nearest value.
+        The distinct values, ascending: a sample with a unique value is predicted by the nearest value.
     """
     n_classes, size = codes.max() + 1, np.bincount(at)
     shared = size > 1
@@ -306,7 +307,7 @@ def _mean_recall(at: IntArray, codes: IntArray, different: FloatArray | None = N
     leading[shared] = counts.argmax(axis=1)
     most = counts.max(axis=1)
     counts[np.arange(len(counts)), leading[shared]] = 0
-    decides[shared] = most - 1 > counts.max(axis=1)  # most of the others, but for the sample itself, are of one class
+    decides[shared] = most - 1 > counts.max(axis=1)  # a majority without the sample itself
     if different is not None:
         with np.errstate(over="ignore"):
             gaps = np.nan_to_num(np.diff(different), nan=np.inf, posinf=np.inf)
@@ -354,7 +355,7 @@ def copies(table: Table, names: Sequence[str]) -> Iterator[ColumnNote]:
 
 
 def _copied_categories(table: Table, names: Sequence[str]) -> Iterator[ColumnNote]:
-    """Yield a note on each column that partitions the samples as another does, if either is categorical."""
+    """Yield a note on each column with the same partition of the samples as another, if either is categorical."""
     found: dict[tuple[int, ...], int] = {}
     for column, name in enumerate(names if table.categories else ()):
         values = table.categories[column] if column in table.categories else table.values[:, column]
@@ -381,11 +382,11 @@ def read_training(
     row_names: Sequence[str] | None = None,
     read_texts: bool = True,
 ) -> tuple[Table, Labels]:
-    """Return the samples and labels of a `fit`; at least one sample must be labelled.
+    """Validate the samples and labels of a `fit`; at least one sample must be labelled.
 
-    `scaling` is that of the estimator. With `gaps`, samples may be unlabelled, so that -1 is ambiguous where 1 is the
-    only other label. Samples of weight 0 and those without a single value are left out. `row_names` are for warnings;
-    None: rows are counted. `read_texts`: as in `read_samples`.
+    With `gaps`, samples may be unlabelled, so that -1 is ambiguous if 1 is the only other label. Samples of weight 0,
+    and those without any value, are dropped. `row_names` are used in warnings; None: row numbers. `read_texts` is as in
+    `read_samples`.
     """
     if y is None:
         raise ValueError(
@@ -429,15 +430,15 @@ def read_training(
 
 
 def _values_left_out(X: Any, column: int) -> NDArray[Any]:
-    """Return the values of a column that is not learnt."""
+    """Return the values of a column that is not used as a feature."""
     return np.asarray(columns_of(X)[column][1] if is_frame(X) else X[:, column], dtype=object)
 
 
 def labelled_apart(table: Table, labels: Labels, names: Sequence[str]) -> Iterator[ColumnNote]:
-    """Yield a note on each column in which labelled rows are distributed otherwise than unlabelled ones.
+    """Yield a note on each column whose distribution differs between labelled and unlabelled rows.
 
-    By the tests of Kolmogorov and Smirnov, or of chi-squared for categories, at a level divided by the number of
-    columns. The rows of a group count one.
+    Kolmogorov-Smirnov test for numbers, chi-squared test for categories, with Bonferroni correction over the columns.
+    The rows of a group count one.
     """
     rows = [_one_per_group(np.flatnonzero(own), labels.groups) for own in (labels.known, ~labels.known)]
     if min(map(len, rows)) < MIN_COMPARED:
@@ -462,7 +463,7 @@ def _one_per_group(rows: IntArray, groups: IntArray | None) -> IntArray:
 
 
 def _apart_by_number(first: FloatArray, second: FloatArray) -> tuple[float, float, str]:
-    """Return the largest distance between two distributions of numbers, its p-value, and the medians in words."""
+    """Return the Kolmogorov-Smirnov distance between two samples, its p-value, and the medians in words."""
     if min(len(first), len(second)) < MIN_COMPARED:
         return 0.0, 1.0, ""
     at = np.unique(np.concatenate([first, second]))
@@ -475,10 +476,10 @@ def _apart_by_number(first: FloatArray, second: FloatArray) -> tuple[float, floa
 
 
 def _apart_by_category(first: NDArray[Any], second: NDArray[Any]) -> tuple[float, float, str]:
-    """Return half the sum of the differences of shares of categories, its p-value, and the largest one in words."""
+    """Return the total variation distance of two samples of categories, its p-value, and the largest difference."""
     values, codes = np.unique(np.concatenate([first, second]).astype(str), return_inverse=True)
     counts = np.array([np.bincount(own, minlength=len(values)) for own in np.split(codes, [len(first)])])
-    rare = counts.sum(axis=0) * len(first) < FEW_EXPECTED * len(codes)  # of these together the test holds
+    rare = counts.sum(axis=0) * len(first) < FEW_EXPECTED * len(codes)  # pooled, so that the test holds
     if rare.any():
         counts = np.column_stack([counts[:, ~rare], counts[:, rare].sum(axis=1)])
     shares = counts / counts.sum(axis=1, keepdims=True)
@@ -494,7 +495,7 @@ def _apart_by_category(first: NDArray[Any], second: NDArray[Any]) -> tuple[float
 
 
 def notes_on(table: Table, codes: IntArray, names: Sequence[str], plan: ColumnPlan) -> list[ColumnNote]:
-    """Return notes on the columns that are learnt from, each with one role at most.
+    """Return notes on the feature columns, at most one role for each.
 
     Parameters
     ----------

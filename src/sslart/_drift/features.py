@@ -196,7 +196,7 @@ class FeatureHistory(CachesValues):
 
     @classmethod
     def from_state(cls, state: Any, n_columns: int, last: int) -> FeatureHistory:
-        """Return the history of a saved state, after checking that it can be one; `last`: of all samples."""
+        """Restore the history from a saved state after validating it."""
         first = saved_array(state, "first", np.float64, None)
         require(len(first) <= n_columns and not np.isinf(first).any(), "the features")
         categories = tuple((column, value) for column, value in state["categories"])

@@ -298,7 +298,7 @@ class DriftMonitor:
 
     @classmethod
     def from_state(cls, state: Any, n_columns: int) -> DriftMonitor:
-        """Return the monitor of a saved state, after checking that it can be one."""
+        """Restore the monitor from a saved state after validating it."""
         n_samples = saved_whole(state, "n_samples", 0, MAX_COUNT)
         n_classes = saved_whole(state, "n_classes", 0, MAX_CLASSES)
         history = FeatureHistory.from_state(state["features"], n_columns, n_samples)
@@ -381,7 +381,7 @@ def _event(
 
 
 def _saved_event(state: Any) -> DriftEvent:
-    """Return the event of a saved state, after checking that it can be one."""
+    """Restore the event from a saved state after validating it."""
     require(state["kind"] in KINDS and isinstance(state["label"], int | str | bool | None), "the drifts")
     sample, since = (saved_whole(state, name, 0, MAX_COUNT) for name in ("sample", "since"))
     shifts = [(one["name"], one["before"], one["after"], one["shift"]) for one in state["features"]]

@@ -58,7 +58,7 @@ class Buckets:
 
     @classmethod
     def from_state(cls, state: Any, n_columns: int, last: int) -> Self:
-        """Return the histogram of a saved state, after checking that it can be one; `last`: of all samples."""
+        """Restore the histogram from a saved state after validating it."""
         buckets = cls(n_columns)
         sizes = saved_array(state, "sizes", np.int64, None, low=0, high=N_OF_LEVEL)
         require(len(sizes) <= MAX_LEVELS, "the windows")
@@ -131,7 +131,7 @@ class AdaptiveWindow:
 
     @classmethod
     def from_state(cls, state: Any, n_series: int, last: int) -> AdaptiveWindow:
-        """Return the window of a saved state, after checking that it can be one; `last`: of all samples."""
+        """Restore the window from a saved state after validating it."""
         buckets = Buckets.from_state(state, 2 + 2 * n_series, last)
         sums = buckets.rows[:, COUNT + 1 :]
         require(((sums >= 0) & (sums <= buckets.rows[:, [COUNT]])).all(), "the windows")
@@ -180,7 +180,7 @@ class Timeline:
 
     @classmethod
     def from_state(cls, state: Any, n_columns: int) -> Timeline:
-        """Return the timeline of a saved state, after checking that it can be one."""
+        """Restore the timeline from a saved state after validating it."""
         rows = saved_array(state, "rows", np.float64, None, n_columns, low=0, high=MAX_COUNT)
         n_blocks, width = (saved_whole(state, name, low, MAX_COUNT) for name, low in (("n_blocks", 0), ("width", 1)))
         require(len(rows) == -(-n_blocks // width) <= MAX_PARTS and width & (width - 1) == 0, "the timeline")

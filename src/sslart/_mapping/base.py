@@ -1,4 +1,4 @@
-"""Mapping from boxes to classes: the interface of all mappings, and class counts, which need nothing more."""
+"""Mapping from boxes to classes: the interface of all mappings, and the mapping by class counts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Effort(IntEnum):
-    """Effort spent on selecting settings: none, a few candidates (for frequent selections), or all of them."""
+    """Effort of selecting settings: none, a few candidates (in streams, where it is frequent), or all candidates."""
 
     NONE = 0
     QUICK = 1
@@ -28,14 +28,14 @@ class Effort(IntEnum):
 
 
 class Segment(NamedTuple):
-    """Rows of a stream that are learnt together, and whether the mapping chooses its settings after them."""
+    """Rows of a stream that are learnt together, and True if the mapping selects its settings after them."""
 
     rows: slice
     choose: Effort
 
 
 class FitSize(NamedTuple):
-    """Size of a fit: samples and boxes at most, coded features, labels that are kept, and classes."""
+    """Size of a fit: maximum numbers of samples and boxes, coded features, stored labels, and classes."""
 
     n_samples: int
     n_features: int
@@ -45,7 +45,7 @@ class FitSize(NamedTuple):
 
 
 class Mapping:
-    """A mapping from the boxes of one network to classes; by default one that stores nothing. Immutable."""
+    """A mapping from the boxes of one network to classes; the base class stores nothing. Immutable."""
 
     uses_evidence: bool = False  # whether every prediction sums over all boxes; else the best labelled box decides
     one_to_one: bool = False  # whether match tracking restricts each box to one class
@@ -53,25 +53,25 @@ class Mapping:
 
     @property
     def scoring(self) -> EvidenceMapping | None:
-        """The mapping itself where it scores samples: with evidence."""
+        """The mapping itself if it is evidence mapping, which scores samples; else None."""
         return None
 
     @property
     def max_labels(self) -> int:
-        """With evidence, the most labelled samples that are kept; 0 for others."""
+        """With evidence, the maximum number of stored labelled samples; 0 for others."""
         return 0
 
     @property
     def weighs_classes(self) -> bool:
-        """With evidence, whether labels count by weights of their classes."""
+        """True for evidence mapping with class weights."""
         return False
 
     def memory(self, size: FitSize) -> float:
-        """Return the most memory that a mapping takes in a fit, in bytes."""
+        """Return an upper bound of the memory of a fit, in bytes."""
         return 0.0
 
     def keeping(self, max_labels: int) -> Self:
-        """Return the mapping with another limit on the labelled samples that are kept."""
+        """Return the mapping with another limit on stored labelled samples."""
         return self
 
     @property
@@ -96,11 +96,11 @@ class Mapping:
 
     @property
     def dependence(self) -> Dependence | None:
-        """With evidence, the dependence between rows that `fit` has found; None where it has found none."""
+        """With evidence, the dependence between rows found by `fit`; None if there is none."""
         return None
 
     def dependent_units(self, candidates: Sequence[Units]) -> Units | None:
-        """With evidence, return the units within which labelled rows depend on each other; None where none do."""
+        """With evidence, return the units within which labelled rows depend on each other; None if none do."""
         return None
 
     def grouped_by(self, units: Units) -> Self:
@@ -109,23 +109,23 @@ class Mapping:
 
     @property
     def kept_labels(self) -> tuple[Table, IntArray] | None:
-        """With evidence, the labelled samples that are kept, and their class codes; None for others."""
+        """With evidence, the stored labelled samples and their class codes; None for others."""
         return None
 
     @property
     def kept_samples(self) -> Table | None:
-        """Labelled samples stored by a mapping with evidence, or their stand-in in a model saved without samples."""
+        """Labelled samples stored by evidence mapping, or their placeholders in a model saved without samples."""
         return None
 
     def network_of(self, network: Network) -> Network:
-        """Return the boxes and the encoder that predictions are made with, given those that learn."""
+        """Return the network used for predictions, given the one that learns."""
         return network
 
     def check_classes(self, owner: str, class_table: ClassTable) -> None:
-        """Raise a ValueError where a parameter names a class that `fit` has no label of."""
+        """Raise a ValueError if a parameter names a class without labels."""
 
     def segment(self, codes: IntArray, n_classes: int) -> Segment:
-        """Return the first rows of a stream, given by class codes, after which the mapping needs to see the network."""
+        """Return the rows of a stream, given by class codes, to learn before the mapping needs the network."""
         return Segment(slice(0, len(codes)), Effort.NONE)
 
     def learned(
@@ -142,33 +142,32 @@ class Mapping:
     ) -> Self:
         """Return the mapping after its network has learnt samples.
 
-        `codes`: class codes, -1 where unlabelled; `choose`: whether to choose settings anew; `is_last`: whether no more
-        samples follow in this call; `in_order`: whether samples come in the order of time; else all of them are as old
-        as the last one.
+        `codes`: class codes, -1 where unlabelled; `choose`: whether to select settings anew; `is_last`: whether this is
+        the last segment of the call; `in_order`: whether samples are in order of time; else all are as old as the last.
         """
         return self
 
     def after_unlabelled(self, class_table: ClassTable) -> Self:
-        """Return the mapping after a sample without a label, at which no settings are chosen."""
+        """Return the mapping after an unlabelled sample that triggers no selection of settings."""
         return self
 
     def with_columns(self, network: Network, n_columns: int) -> Self:
-        """Return the mapping after its network has got further columns, missing in all samples learnt so far."""
+        """Return the mapping after columns were added to its network, missing in all samples so far."""
         return self
 
     def to_state(self, *, samples: bool = True, promises: bool = False) -> dict[str, Any] | None:
         """Return the state to save in addition to that of the network, or None.
 
-        `samples`: with the samples that are kept; `promises`: with leave-one-out predictions, on which guarantees rest.
+        `samples`: include the stored samples; `promises`: include leave-one-out predictions, for guarantees.
         """
         return None
 
 
 @dataclass(frozen=True)
 class CountsMapping(Mapping):
-    """The best labelled box predicts its most frequent class; the network keeps the counts while it learns.
+    """Mapping by class counts: the best labelled box predicts its majority class. The network stores the counts.
 
-    One-to-many, where a box may serve several classes, or one-to-one, where it serves one only.
+    One-to-many, where a box may contain several classes, or one-to-one, where it contains only one.
     """
 
     one_to_one: bool = False

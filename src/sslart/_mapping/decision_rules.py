@@ -1,8 +1,8 @@
-"""Parameters of decisions: costs of wrong predictions, and the largest error among the answered samples."""
+"""Parameters of decisions: costs of wrong predictions (`decision_costs`), and `max_error`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -17,12 +17,12 @@ from sslart._utils.validation import check_number
 
 BALANCED = "balanced"
 SHOWN_CLASSES = 10  # in a message
-MAX_COST = 1e300  # a sum of many is still a number
+MAX_COST = 1e300  # so that sums of costs do not overflow
 Costs = dict[tuple[Any, Any], float] | str  # by pairs (true class, predicted class), or BALANCED
 
 
 def check_costs(owner: str, given: Any) -> None:
-    """Raise a ValueError where `decision_costs` cannot be costs, whatever the classes are."""
+    """Raise a ValueError if `decision_costs` is invalid for any classes."""
     if isinstance(given, str) and given == BALANCED:
         return
     if isinstance(given, Mapping):
@@ -44,10 +44,10 @@ def check_costs(owner: str, given: Any) -> None:
 def cost_matrix(
     owner: str, given: Any, classes: NDArray[Any], counts: Callable[[], NDArray[Any]] | None = None
 ) -> FloatArray | None:
-    """Return `decision_costs` as a matrix, true × predicted in the order of the classes; None where there are none.
+    """Return `decision_costs` as a matrix, true × predicted in the order of the classes; None if not set.
 
-    In a dict, wrong predictions that it does not name cost 1, and right ones 0. `counts` returns the number of labels
-    of each class, for "balanced"; None where costs are only checked: one of each.
+    Pairs missing in a dict cost 1 if wrong and 0 if right. `counts` returns the number of labels of each class, for
+    "balanced"; None, if costs are only validated: one label each.
     """
     if given is None:
         return None
@@ -78,10 +78,10 @@ def cost_matrix(
 
 
 def balanced_costs(counts: NDArray[Any]) -> FloatArray:
-    """Return costs, given the labels of each class, such that wrong predictions of each class cost the same in sum.
+    """Return costs inversely proportional to class frequencies, given the number of labels of each class.
 
-    Each class counts one label more than it has: of few labels, the share of a rare class is not known well, and
-    probabilities are careful.
+    One label is added to each class, since the frequency of a rare class is uncertain, and predicted probabilities are
+    smoothed as well.
     """
     n = 1 + counts
     return np.asarray((n.sum() / (len(n) * n))[:, None] * (1.0 - np.eye(len(n))))
@@ -90,7 +90,7 @@ def balanced_costs(counts: NDArray[Any]) -> FloatArray:
 def expected_costs(proba: FloatArray, costs: FloatArray) -> FloatArray:
     """Return the expected cost of predicting each class, shape (n_samples, n_classes).
 
-    Classes are added up one after the other, so that every program that does the same gets the same bits.
+    Classes are summed in order, so that ONNX and other implementations get the same bits.
     """
     total = proba[:, :1] * costs[0]
     for index in range(1, len(costs)):
@@ -137,7 +137,14 @@ class ErrorLevels:
     """The largest share of wrong predictions among the answered, in all or by predicted class."""
 
     overall: float | None  # for all predictions together
-    by_class: tuple[tuple[int, float], ...] = ()  # for the predictions of some classes, each class by itself
+    by_class: tuple[tuple[int, float], ...]  # for the predictions of some classes, each class by itself
+    certainty: float | None  # with which that holds for the model; None: on average over training sets
+
+    def each(self) -> Iterator[tuple[int | None, float]]:
+        """Yield every level with the class that it is for; None: for all predictions together."""
+        if self.overall is not None:
+            yield None, self.overall
+        yield from self.by_class
 
     def of_class(self, index: int) -> float | None:
         """Return the level that holds for predictions of a class; None where there is none."""
@@ -145,7 +152,7 @@ class ErrorLevels:
 
 
 def check_max_error(owner: str, given: Any) -> None:
-    """Raise a ValueError where `max_error` cannot be one, whatever the classes are."""
+    """Raise a ValueError if `max_error` is invalid for any classes."""
     if not isinstance(given, Mapping):
         _check_level(owner, "max_error", given)
         return
@@ -159,13 +166,23 @@ def _check_level(owner: str, name: str, level: Any) -> float:
     return check_number(owner, name, level, 0, 1, open_low=True)
 
 
-def error_levels(owner: str, given: Any, classes: NDArray[Any]) -> ErrorLevels | None:
+def check_certainty(owner: str, name: str, given: Any) -> float | None:
+    """Return a certainty, or None for what holds on average; a ValueError where it is none."""
+    if given is None:
+        return None
+    found = check_number(owner, name, given, 0, 1, open_low=True)
+    if found == 1:
+        raise ValueError(f"{name} of {owner} must be below 1: no number of labels makes a limit of error certain.")
+    return found
+
+
+def error_levels(owner: str, given: Any, certainty: float | None, classes: NDArray[Any]) -> ErrorLevels | None:
     """Return `max_error` by the indices of the sorted classes; None where there is none."""
     if given is None:
         return None
     check_max_error(owner, given)
     if not isinstance(given, Mapping):
-        return ErrorLevels(float(given))
+        return ErrorLevels(float(given), (), certainty)
     place = {(type(label), label): index for index, label in enumerate(classes.tolist())}
     by_class = []
     for name, level in given.items():
@@ -176,4 +193,4 @@ def error_levels(owner: str, given: Any, classes: NDArray[Any]) -> ErrorLevels |
                 f"{_listed(classes)}."
             )
         by_class.append((place[type(plain), plain], float(level)))
-    return ErrorLevels(None, tuple(by_class))
+    return ErrorLevels(None, tuple(by_class), certainty)

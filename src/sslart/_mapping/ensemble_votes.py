@@ -1,4 +1,4 @@
-"""The vote of an ensemble: the success of each member per class, the votes, and the scores that follow."""
+"""Voting of an ensemble: the success of each member per class, the vote weights, the votes, and class scores."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray, keys_of_numbers, mixed
 from sslart._utils.validation import MAX_COUNT, require, saved_array
 
-MIN_CLASS_WEIGHT = 1e-3  # of a member with evidence mapping for a class, so that some vote always counts
+MIN_CLASS_WEIGHT = 1e-3  # of a member with evidence mapping for a class, so that no score is zero
 
 
 @dataclass(frozen=True)
 class VotingRecord:
     """Number of correct predictions of each member, per class code.
 
-    Both are floats where samples count less as they age.
+    Counts are floats if samples decay.
     """
 
     successes: CountArray  # (n_members, n_classes): NCS_c^m: samples of class c that member m got right
@@ -30,13 +30,13 @@ class VotingRecord:
 
     @classmethod
     def none(cls, n_members: int, table: ClassTable) -> VotingRecord:
-        """Return the record of members that have not been tried."""
+        """Return an empty record."""
         n_classes = len(table.seen)
         return cls(np.zeros((n_members, n_classes), dtype=np.int64), np.zeros(n_classes, dtype=np.int64))
 
     @classmethod
     def of_right(cls, right: BoolArray, table: ClassTable, labels: Labels) -> VotingRecord:
-        """Return the record of members that got the samples marked in `right` (members × samples) right."""
+        """Return the record of predictions, with a mask of correct ones, shape (n_members, n_samples)."""
         codes = table.codes(labels)
         n_classes = len(table.seen)
         return cls(
@@ -46,12 +46,12 @@ class VotingRecord:
 
     @classmethod
     def of_votes(cls, votes: IntArray, table: ClassTable, labels: Labels) -> VotingRecord:
-        """Return the record of members that voted for places in the sorted classes (members × samples)."""
+        """Return the record of votes for indices of the sorted classes, shape (n_members, n_samples)."""
         places = np.append(table.sorted_codes(), UNLABELLED)[table.codes(labels)]
         return cls.of_right(votes == places, table, labels)
 
     def __add__(self, other: VotingRecord) -> VotingRecord:
-        """Return both records together; the other may know further classes."""
+        """Return the sum of two records; `other` may have further classes."""
         further = len(other.trials) - len(self.trials)
         return VotingRecord(
             np.pad(self.successes, ((0, 0), (0, further))) + other.successes,
@@ -86,14 +86,14 @@ class VotingRecord:
         return VotingRecord(self.successes * factor, self.trials * factor)
 
     def recoded(self, codes: IntArray, n_classes: int) -> VotingRecord:
-        """Return the record with other class codes: the new code of each code, and how many there are."""
+        """Return the record with new class codes: `codes` has the new code of each old one."""
         successes = np.zeros((len(self.successes), n_classes), dtype=self.successes.dtype)
         trials = np.zeros(n_classes, dtype=self.trials.dtype)
         successes[:, codes], trials[codes] = self.successes, self.trials
         return VotingRecord(successes, trials)
 
     def weights(self, table: ClassTable) -> FloatArray:
-        """Return We_c^m = NCS_c^m / TNS_c, classes sorted; the share over all classes where a class had no sample."""
+        """Return We_c^m = NCS_c^m / TNS_c, classes sorted; the overall accuracy for classes without samples."""
         overall = self.successes.sum(axis=1, keepdims=True) / (self.trials.sum() or 1)
         weights = np.repeat(overall, len(table.classes), axis=1)
         tried = self.trials > 0
@@ -102,7 +102,7 @@ class VotingRecord:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_members: int, n_classes: int) -> VotingRecord:
-        """Return the record of a saved state, after checking that it can be one."""
+        """Restore the record from a saved state after validating it."""
         kind = np.float64 if getattr(state["trials"], "dtype", None) == np.float64 else np.int64
         trials = saved_array(state, "trials", kind, n_classes, low=0, high=MAX_COUNT)
         successes = saved_array(state, "successes", kind, n_members, n_classes, low=0, high=MAX_COUNT)
@@ -134,8 +134,8 @@ class Ballot:
 def vote_on_labels(votes: IntArray, nodes: IntArray, class_weights: FloatArray, quorum: int = 1) -> Ballot:
     """Count votes, each with the weight of its member for the class.
 
-    Where every vote cast has weight zero, each counts one: there is nothing else to decide by. `votes` and `nodes` have
-    the shape (n_members, n_samples), `class_weights` (n_members, n_classes).
+    If all votes on a sample have weight zero, each counts one. `votes` and `nodes` have the shape
+    (n_members, n_samples), `class_weights` (n_members, n_classes).
     """
     voted = votes[:, :, None] == np.arange(class_weights.shape[1])
     weighted = _added(own * weights for own, weights in zip(voted, class_weights, strict=True))
@@ -162,7 +162,7 @@ def vote_on_evidence(votes: IntArray, probas: FloatArray, class_weights: FloatAr
 
 
 def _added(parts: Iterable[FloatArray]) -> FloatArray:
-    """Return the sum over members, one after another: a sample has the same sum alone and among others."""
+    """Sum over members in order, so that the sum of a sample does not depend on the other samples."""
     return sum(parts, start=np.zeros(()))
 
 
@@ -171,9 +171,9 @@ def _winners(votes: IntArray, scores: FloatArray, quorum: int) -> IntArray:
 
 
 def held_out(labels: Labels, share: float, table: Table, seed: int) -> BoolArray:
-    """Choose a share of each class's labelled samples to hold out; at least one of each class is left to learn.
+    """Choose a stratified share of the labelled samples to hold out; at least one of each class is left for training.
 
-    Copies of a sample, and samples of one group, are held out together. The order of samples does not matter.
+    Duplicates and samples of one group are held out together. The order of samples does not matter.
     """
     codes = ClassTable().learning(labels).codes(labels)
     parts = row_keys(table)
@@ -182,7 +182,7 @@ def held_out(labels: Labels, share: float, table: Table, seed: int) -> BoolArray
     parts = mixed(parts ^ keys_of_numbers(np.array([0]), seed))
     chosen = []
     for code in range(codes.max() + 1):
-        of_class = np.unique(parts[codes == code])  # random keys, so that the lowest are a random choice
+        of_class = np.unique(parts[codes == code])  # keys are random, so that the lowest are a random choice
         chosen.append(of_class[: min(round(share * len(of_class)), len(of_class) - 1)])
     apart = labels.known & np.isin(parts, np.concatenate(chosen))
     if not apart.any() or not np.isin(codes[apart], codes[~apart]).all():

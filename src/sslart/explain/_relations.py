@@ -1,9 +1,9 @@
-"""Exact relations between columns: copies in another unit, sums, products, codes of one thing, parts of dates."""
+"""Exact relations between columns: conversions of units, sums, products, codes, parts of dates."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations_with_replacement, product
@@ -14,33 +14,36 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from sslart._data.dates import parts_of
+from sslart._data.encoder import Encoder
+from sslart._data.ranks import GRID
 from sslart._data.samples import Table
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
-MAX_COLUMNS = 60  # sums and products are looked for among so many: their number grows with the square
-MANY_COLUMNS = 1000  # of more, only those of the same order are compared: each two would take minutes
-MAX_SAMPLES, FEW_SAMPLES = 512, 64  # the second: a first look at many columns
-MIN_DISTINCT = 12  # as many values in the same order by chance: 1 in 12!
-MIN_SPARE = 8  # samples more than there are terms of a sum
-MAX_TERMS = 5  # of a sum: longer ones are chance, or of no use to a reader
-MAX_LEVELS, MIN_EACH = 24, 5  # of coded columns, and samples of each
-EXACT = 1e-7  # of the range: what the grid of the encoder may lose, some hundred times
+MAX_COLUMNS = 60  # searched for sums and products, in quadratic time
+MANY_COLUMNS = 1000  # with more, only columns that order samples alike are compared: all pairs would take minutes
+MAX_SAMPLES = 512  # used in the search, for speed
+FEW_SAMPLES = 64  # used to rule out columns, where they are very many
+MIN_DISTINCT = 12  # distinct values: the chance of the same order is 1 in 12!
+MIN_SPARE = 8  # samples in excess of the terms of a sum
+MAX_TERMS = 5  # of a sum: longer ones are due to chance, or of no use to a reader
+MAX_LEVELS, MIN_EACH = 24, 5  # distinct values of a coded column, and samples of each
+EXACT = 1e-7  # tolerance relative to the range: several hundred times the rounding to the grid
 
 Values = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Relation:
-    """A column that follows from others, its bases: `follow` has their values and returns those of the column."""
+    """A column that is a function of others, its bases: `follow` maps their values to those of the column."""
 
     column: int
     bases: tuple[int, ...]
     follow: Callable[[list[Values]], Values]
-    is_exact: bool = True  # whether a sample may break it: parts of dates never do
+    is_exact: bool = True  # False for parts of dates, which cannot be violated
 
     def of(self, values: FloatArray, categories: dict[int, Values], rows: Any = slice(None)) -> Values:
-        """Return the values of the column that follow from those of its bases, of some rows."""
+        """Return the values of the column computed from those of its bases, for some rows."""
         return self.follow([(categories[base] if base in categories else values[:, base])[rows] for base in self.bases])
 
     def holds(self, table: Table, span: float) -> BoolArray:
@@ -55,7 +58,7 @@ class Relation:
 
 
 def relations_of(view: ModelView) -> tuple[Relation, ...]:
-    """Return the relations between the columns of what a model has learnt; no base follows from other columns."""
+    """Return the relations between the columns of a model; bases are independent columns."""
     network = view.members[0].network
     n_columns, n_given = len(view.feature_names), view.reader.n_features_in_
     dates = view.reader.plan.parts_of_dates(n_given)
@@ -99,19 +102,20 @@ class _Finder:
             self.numeric.remove(column)
 
     def _find_copies(self, member: MemberView) -> None:
-        """Find columns that rise, or fall, strictly with another: corners of boxes show that as samples do."""
+        """Find columns that are strictly monotone functions of another one, on samples and corners of boxes."""
         columns = list(self.numeric)
         if len(columns) > MANY_COLUMNS:
-            for n in (FEW_SAMPLES, MAX_SAMPLES):  # what differs in a few samples differs in all
-                columns = _in_shared_order(columns, self.samples[:n])
+            columns = _in_shared_order(columns, self.samples[:FEW_SAMPLES], 1)
+            columns = _in_shared_order(columns, self.samples, MIN_DISTINCT)
         if len(columns) < 2:
             return
-        lower, upper = (side[:MAX_SAMPLES] for side in member.network.boxes_in_units())
-        every = self.samples[:, columns]
-        place_of = {one.column: place for place, one in enumerate(member.encoder.features) if one.category is None}
+        encoder, sides = member.encoder, member.network.boxes_in_units()
+        place_of = {one.column: place for place, one in enumerate(encoder.features) if one.category is None}
         places = [place_of[column] for column in columns]
-        values = np.concatenate([every, lower[:, places], upper[:, places]])
-        swapped = np.concatenate([every, upper[:, places], lower[:, places]])
+        lower, upper = (_without_rounding(encoder, side[:MAX_SAMPLES, places], places) for side in sides)
+        every = self.samples[:, columns]
+        values = np.concatenate([every, lower, upper])
+        swapped = np.concatenate([every, upper, lower])
         rising, falling = _in_steps(values), _in_steps(swapped)
         for first, base in enumerate(columns):
             if base not in self.numeric:
@@ -129,7 +133,7 @@ class _Finder:
                     self._add(columns[second], (base,), follow)
 
     def _find_codes(self) -> None:
-        """Find columns of few values that are a function of another such column: codes and groups of one thing."""
+        """Find columns of few values that are a function of another such column, as codes and their groups."""
         levels: dict[int, tuple[IntArray, Values]] = {}
         some = np.sort(self.samples[:FEW_SAMPLES], axis=0)
         may_be_codes = (np.diff(some, axis=0) > 0).sum(axis=0) < MAX_LEVELS
@@ -206,14 +210,15 @@ class _Finder:
 
 
 def _known_samples(member: MemberView) -> tuple[FloatArray, dict[int, tuple[IntArray, Values]]]:
-    """Return samples that a model knows: labelled ones that are kept, and boxes that are points.
+    """Return samples known to a model: stored labelled ones, and boxes that are points.
 
-    Numbers are NaN where missing; of each categorical column there are codes, -1 where missing, and the categories.
+    Numbers are NaN where missing; categorical columns are codes, -1 where missing, with the categories.
     """
     encoder, n_columns = member.encoder, member.encoder.n_columns
     lower, upper = member.boxes
     points = np.where(lower > upper, np.nan, lower)[(lower >= upper).all(axis=1)][:MAX_SAMPLES]
-    units, values = encoder.decode(points), np.full((len(points), n_columns), np.nan)
+    units = _without_rounding(encoder, encoder.decode(points))
+    values = np.full((len(points), n_columns), np.nan)
     categories: dict[int, tuple[IntArray, Values]] = {}
     places_of: dict[int, list[int]] = {column: [] for column in encoder.categorical}
     for place, feature in enumerate(encoder.features):
@@ -236,8 +241,24 @@ def _known_samples(member: MemberView) -> tuple[FloatArray, dict[int, tuple[IntA
     return (values if table is None else np.concatenate([table.values, values])), categories
 
 
+def shortest(values: FloatArray, tolerance: FloatArray | float) -> FloatArray:
+    """Return each number in as few decimals as are within a tolerance; what needs more than 12 stays."""
+    given, short = values.ravel(), values.ravel().copy()
+    limit, left = np.broadcast_to(tolerance, values.shape).ravel(), np.arange(short.size)
+    for decimals in range(13):
+        rounded = np.round(given[left], decimals)
+        within = np.abs(rounded - given[left]) <= limit[left]
+        short[left[within]], left = rounded[within], left[~within]
+    return short.reshape(values.shape)
+
+
+def _without_rounding(encoder: Encoder, units: FloatArray, places: Sequence[int] | slice = slice(None)) -> FloatArray:
+    """Return values of boxes as samples had them, where those had few decimals: the encoder has a grid."""
+    return shortest(units, (encoder.upper - encoder.lower)[places] * 4 / GRID)
+
+
 def _in_steps(values: FloatArray) -> FloatArray:
-    """Return numbers in steps of their range that are coarser than what the encoder loses."""
+    """Round numbers to steps of their range that are coarser than the grid of the encoder."""
     if not len(values):
         return values
     with np.errstate(invalid="ignore"):
@@ -245,18 +266,26 @@ def _in_steps(values: FloatArray) -> FloatArray:
         return np.asarray(np.rint((values - lowest) / np.where(spans > 0, spans, 1.0) / EXACT))
 
 
-def _in_shared_order(columns: list[int], samples: FloatArray) -> list[int]:
-    """Return the columns that put samples into the same order as another column, or into the reverse."""
+def _in_shared_order(columns: list[int], samples: FloatArray, fewest: int) -> list[int]:
+    """Return the columns that order samples as another column does, or in reverse.
+
+    Columns with fewer than `fewest` distinct values are excluded.
+    """
     steps = _in_steps(samples[:, columns])
     ranks = np.where(np.isnan(steps), 0.0, rankdata(steps, "dense", axis=0, nan_policy="omit")).astype(np.int64)
-    reverse = np.where(ranks > 0, ranks.max(axis=0, initial=0) + 1 - ranks, 0)
+    highest = ranks.max(axis=0, initial=0)
+    reverse = np.where(ranks > 0, highest + 1 - ranks, 0)
     digests = [min(up.tobytes(), down.tobytes()) for up, down in zip(ranks.T, reverse.T, strict=True)]
     counts = Counter(digests)
-    return [column for column, one in zip(columns, digests, strict=True) if counts[one] > 1]
+    return [
+        column
+        for column, one, n in zip(columns, digests, highest.tolist(), strict=True)
+        if counts[one] > 1 and n >= fewest
+    ]
 
 
 def _one_to_one(base: FloatArray, other: FloatArray) -> Callable[[list[Values]], Values] | None:
-    """Return the function from a column to another that orders samples alike, or in reverse; None: it does not."""
+    """Return the function from a column to another one that orders samples alike or in reverse; None if it does not."""
     known = ~(np.isnan(base) | np.isnan(other))
     steps = np.column_stack([_in_steps(base[known, None]), _in_steps(other[known, None])]).astype(np.int64)
     pairs, first = np.unique(steps, axis=0, return_index=True)
@@ -273,7 +302,7 @@ def _one_to_one(base: FloatArray, other: FloatArray) -> Callable[[list[Values]],
             continue
         u, v = np.log(x) if log_x else x, np.log(y) if log_y else y
         slope = (v[-1] - v[0]) / (u[-1] - u[0])
-        rounded = np.rint(slope * 1e6) / 1e6  # such as 2 of a square, 100 of cents
+        rounded = np.rint(slope * 1e6) / 1e6  # such as 2 for a square, 100 for cents
         for factor in (rounded, slope):
             follow = partial(_line_of, factor, float(np.median(v - factor * u)), log_x, log_y)
             if np.abs(follow([x]) - y).max() <= 10 * EXACT * np.ptp(y):
@@ -302,7 +331,7 @@ def _between(x: FloatArray, y: FloatArray, bases: list[Values]) -> Values:
 
 
 def _rounded(values: Any) -> Values:
-    """Return numbers of ten significant digits: what lies beyond them is from the arithmetic."""
+    """Round numbers to ten significant digits, to remove rounding errors."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         scale = 10.0 ** (10 - np.ceil(np.log10(np.abs(values))))
         return np.asarray(np.where(np.isfinite(scale), np.rint(values * scale) / scale, values))

@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from sslart._data.labels import read_labels
-from sslart._mapping.conformal import LEVELS, Guarantees
+from sslart._mapping.conformal import LEVELS, Guarantees, certainty_text
 from sslart._mapping.model_view import view_of
 from sslart._utils.arrays import FloatArray
 from sslart._utils.text import plural
@@ -285,7 +285,9 @@ class LearningCurveDisplay(Display):
 
 @dataclass(eq=False, repr=False)
 class GuaranteeDisplay(Display):
-    """Share of samples that a model answers, by the guaranteed error of its answers (`max_error`).
+    """Share of samples that a model answers, by the limit of error of its answers (`max_error`).
+
+    Solid: limits that hold for this model with certainty. Dotted: limits that hold on average.
 
     Made by `from_estimator`.
 
@@ -294,7 +296,9 @@ class GuaranteeDisplay(Display):
     guarantees : Guarantees
         What is promised at the levels that are marked.
     max_errors, answered : arrays
-        The levels from which on more samples are answered, and the share answered then.
+        The levels from which on more samples are answered with certainty, and the share answered then.
+    max_errors_on_average, answered_on_average : arrays
+        The same for limits that hold on average.
     ax_, figure_
         Where it was drawn.
 
@@ -313,6 +317,8 @@ class GuaranteeDisplay(Display):
     guarantees: Guarantees
     max_errors: FloatArray
     answered: FloatArray
+    max_errors_on_average: FloatArray
+    answered_on_average: FloatArray
 
     @classmethod
     def from_estimator(cls, model: Any, *, max_errors: Iterable[float] = LEVELS, ax: Any = None) -> Self:
@@ -327,19 +333,27 @@ class GuaranteeDisplay(Display):
         """
         found = guarantees(model, max_errors)
         promises = view_of(model).promises
-        levels, answered = promises.curve().steps()
-        return cls(found, levels, answered / promises.n_labels).plot(ax)
+        steps = []
+        for certainty in (found.certainty, None):
+            levels, answered = promises.curve(certainty).steps()
+            steps += [levels, answered / promises.n_labels]
+        return cls(found, *steps).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         axis = self._open(ax, 5.8, 3.6)
         end = 100 * max([WIDEST, *(1.1 * one.max_error for one in self.guarantees.levels)])
         look, least = draw.style(0), 100 * self.guarantees.smallest_error
-        if len(self.max_errors):
-            levels, shares = 100 * np.append(self.max_errors, 1.0), 100 * np.append(self.answered, self.answered[-1])
-            axis.step(levels, shares, where="post", color=look.colour, linewidth=1.6)
+        certainty = certainty_text(self.guarantees.certainty)
+        for levels, shares, line, label in (
+            (self.max_errors, self.answered, "-", f"with {certainty}"),
+            (self.max_errors_on_average, self.answered_on_average, ":", "on average"),
+        ):
+            if len(levels):
+                ends = 100 * np.append(levels, 1.0), 100 * np.append(shares, shares[-1])
+                axis.step(*ends, where="post", color=look.colour, linewidth=1.6, linestyle=line, label=label)
         axis.axvspan(0, min(least, end), facecolor=draw.PALE, edgecolor=draw.GREY, hatch="///", linewidth=0)
         for one in [level for level in self.guarantees.levels if level.is_possible]:
-            x, y = 100 * one.max_error, 100 * one.answered
+            x, y = 100 * one.max_error, 100 * one.certain.share
             axis.plot([x], [y], color=look.colour, marker=look.marker, markersize=5)
             away, side = (5, "bottom") if y < 12 else (-6, "top")
             axis.annotate(f"{y:.0f} %", (x, y), (4, away), textcoords="offset points", va=side, fontsize=8)
@@ -348,4 +362,4 @@ class GuaranteeDisplay(Display):
         axis.set(xlabel="max_error: wrong predictions, % of those made", ylabel="predictions made, % of samples")
         axis.grid(alpha=0.3)
         labels = plural(self.guarantees.n_labels, "label")
-        draw.set_title(axis, f"What can be promised with {labels}; hatched: nothing")
+        draw.set_title(axis, f"What can be promised with {labels}; hatched: nothing", below=draw.legend_above(axis))

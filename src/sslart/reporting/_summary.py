@@ -15,7 +15,7 @@ import numpy as np
 
 from sslart._data.labels import UNLABELLED, Label, Labels
 from sslart._data.samples import Table
-from sslart._mapping.conformal import measured_guarantees
+from sslart._mapping.conformal import certainty_text, measured_guarantees
 from sslart._mapping.decision_rules import ErrorLevels
 from sslart._mapping.loo_predictions import LooPredictions
 from sslart._mapping.model_view import ModelView, view_of
@@ -280,28 +280,39 @@ def guarantee_table(observed: Observed) -> Numbers | None:
     right = np.array([labels[index] == truth for index, truth in zip(indices, observed.truth, strict=True)], dtype=bool)
     lines = []
     for one in found.levels:
-        kept = may_answer & (confidence >= (np.inf if one.least_confidence is None else one.least_confidence))
+        least = one.certain.least_confidence
+        kept = may_answer & (confidence >= (np.inf if least is None else least))
         wrong = share(int((kept & known & ~right).sum()), int((kept & known).sum())) if known.any() else None
         lines.append(
             {
                 "max_error": one.max_error,
-                "answered": one.answered if one.is_possible else None,
-                "labels_needed": one.labels_needed,
+                "answered": one.certain.share if one.is_possible else None,
+                "answered_on_average": one.on_average.share,
+                "labels_needed": one.certain.labels_needed,
                 "predicted": share(int(kept.sum()), len(kept)),
                 "wrong": wrong,
             }
         )
-    return {"n_labels": found.n_labels, "smallest_error": found.smallest_error, "lines": lines}
+    return {
+        "n_labels": found.n_labels,
+        "certainty": certainty_text(found.certainty),
+        "smallest_error": found.smallest_error,
+        "worst_class": found.worst_class,
+        "lines": lines,
+    }
 
 
 def max_error_text(levels: ErrorLevels | None, classes: list[object]) -> str | None:
     """Return the `max_error` of a model in words; None where it has none."""
     if levels is None:
         return None
+    sense = "on average over all labels that might have been given"
+    if levels.certainty is not None:
+        sense = f"with {certainty_text(levels.certainty)}"
     if levels.overall is not None:
-        return f"at most {100 * levels.overall:g} % of the predictions are wrong"
+        return f"at most {100 * levels.overall:g} % of the predictions are wrong, {sense}"
     parts = (f"at most {100 * level:g} % of the predictions of {classes[index]}" for index, level in levels.by_class)
-    return f"{', '.join(parts)} are wrong"
+    return f"{', '.join(parts)} are wrong, each {sense}"
 
 
 def curve_of(observed: Observed) -> LearningCurve | None:
@@ -323,20 +334,18 @@ def model_rules(observed: Observed, X: Any) -> Numbers | None:
     if observed.view.decides_by_one_box:
         return None
     rules = rules_of(observed.model, X)
-    places = rules.apply_table(observed.table)
-    agrees = np.array([rules[place].label == label for place, label in zip(places, observed.predicted, strict=True)])
     lines = [
         {
             "number": rule.number,
             "label": rule.label,  # None where the model abstains
             "conditions": [condition_text(one) for one in rule.conditions],
-            "covered": share(int((places == place).sum()), len(places)),
-            "agreeing": share(int(agrees[places == place].sum()), int((places == place).sum())),
+            "covered": share(rule.n_covered, rules.n_samples),
+            "agreeing": share(rule.n_agreeing, rule.n_held_out),
             "right": share(rule.right.count, rule.right.total),  # on the labels learnt
         }
-        for place, rule in enumerate(rules)
+        for rule in rules
     ]
-    return {"lines": lines, "fidelity": share(int(agrees.sum()), len(agrees))}
+    return {"lines": lines, "fidelity": share(sum(rule.n_agreeing for rule in rules), rules.n_held_out)}
 
 
 def importance_lines(observed: Observed) -> tuple[list[Numbers], int]:

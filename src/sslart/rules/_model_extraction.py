@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sslart._art.backend import row_keys
 from sslart._data.encoder import ANOTHER
 from sslart._data.joining import joined_tables
 from sslart._data.labels import UNLABELLED, check_has_label
 from sslart._data.samples import Table
 from sslart._mapping.model_view import MemberView, ModelView, view_of
-from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.optional import heavy
 from sslart._utils.validation import check_whole
 from sslart.rules._model_rules import ModelCondition, ModelRule, Share, first_met
@@ -22,6 +23,9 @@ from sslart.rules._tree import Column, Grid, Node, columns_of, grow, prune, refi
 
 MAX_RULES, MAX_CONDITIONS = 12, 4
 MAX_GIVEN = 5000  # samples that trees are grown by: more would hardly change the rules
+HELD_OUT_SHARE = 0.2  # of the samples, to measure the agreement with the model on
+MIN_HELD_OUT = 5  # of fewer, the agreement is not measured
+MIN_COVERED = 2  # samples of a rule: one is no pattern
 MAX_FROM_BOXES = 2000
 N_DRAWN = 4000  # samples drawn to grow trees by, and as many to choose between trees
 N_NEIGHBOURS = 5  # between a sample and one of them others are drawn
@@ -35,10 +39,13 @@ SEED = 0
 
 
 class Labelled(NamedTuple):
-    """Labelled samples, or boxes, with the number of labels of each class that each stands for."""
+    """Labelled samples, or boxes, with the number of labels of each class that each stands for.
+
+    Labels that are left out together count one.
+    """
 
     table: Table
-    counts: CountArray
+    counts: FloatArray
 
 
 def model_rules_of(model: Any, X: Any, y: Any, max_rules: Any, max_conditions: Any) -> ModelRuleSet:
@@ -49,8 +56,9 @@ def model_rules_of(model: Any, X: Any, y: Any, max_rules: Any, max_conditions: A
     random = np.random.default_rng(SEED)
     table = _box_samples(view, random) if X is None else _with_all_categories(view, view.read(X))
     labelled = _kept_labels(view) if y is None else _given_labels(view, X, table, y)
-    drafts = _drafts(view, table, *limits, random)
-    return _counted(model, view, drafts, table, view.predict(table).indices, labelled, from_boxes=X is None)
+    made, held_out = _parts(view, table, random)
+    drafts = _drafts(view, table[made], *limits, random)
+    return _counted(model, view, drafts, table, view.predict(table).indices, held_out, labelled, from_boxes=X is None)
 
 
 def rules_for_table(
@@ -63,8 +71,30 @@ def rules_for_table(
     view = view_of(model)
     limits = _limits(max_rules, max_conditions)
     table = _with_all_categories(view, table)
-    drafts = _drafts(view, table, *limits, np.random.default_rng(SEED))
-    return _counted(model, view, drafts, table, predicted, _with_codes(view, table, codes), from_boxes=False)
+    random = np.random.default_rng(SEED)
+    made, held_out = _parts(view, table, random)
+    drafts = _drafts(view, table[made], *limits, random)
+    return _counted(model, view, drafts, table, predicted, held_out, _with_codes(view, table, codes), from_boxes=False)
+
+
+def _parts(view: ModelView, table: Table, random: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Return the samples to make rules from, at most `MAX_GIVEN`, and those that are held out; units stay together."""
+    unit = _units(view, table)
+    order = random.permutation(int(unit.max()) + 1)
+    n_held_out = int(HELD_OUT_SHARE * len(order))
+    is_held_out = np.zeros(len(order), dtype=bool)
+    is_held_out[order[: n_held_out if n_held_out >= MIN_HELD_OUT else 0]] = True
+    made = np.flatnonzero(~is_held_out[unit])
+    return np.sort(random.permutation(made)[:MAX_GIVEN]), np.flatnonzero(is_held_out[unit])
+
+
+def _units(view: ModelView, table: Table) -> IntArray:
+    """Return a number for each sample, the same for copies, and for samples that the model leaves out together."""
+    keys, left_out = row_keys(table), view.left_out
+    if left_out is not None and (kept := view.members[0].kept_labels) is not None:
+        groups = dict(zip(row_keys(kept[0])[left_out.rows].tolist(), left_out.groups.tolist(), strict=True))
+        keys = np.array([groups.get(key, key) for key in keys.tolist()], dtype=np.uint64)
+    return np.asarray(np.unique(keys, return_inverse=True)[1])
 
 
 def _limits(max_rules: Any, max_conditions: Any) -> tuple[int, int]:
@@ -129,11 +159,11 @@ def _kept_labels(view: ModelView) -> Labelled:
         if member.kept_labels is not None:
             table, codes = member.kept_labels
             tables.append(Table(table.values, table.categories))
-            counts.append(np.eye(len(view.classes), dtype=np.int64)[codes])
+            counts.append(_one_hot(view, table, codes))
         else:
             boxes = np.flatnonzero(member.labels != UNLABELLED)
             tables.append(_points_of(member, view, boxes, None))
-            counts.append(member.counts[boxes])
+            counts.append(member.counts[boxes].astype(np.float64))
     return Labelled(joined_tables(tables), np.concatenate(counts))
 
 
@@ -148,8 +178,15 @@ def _given_labels(view: ModelView, X: Any, table: Table, y: Any) -> Labelled:
 
 def _with_codes(view: ModelView, table: Table, codes: IntArray) -> Labelled:
     """Return the samples that have a label, given by the index of its class."""
-    labelled = np.flatnonzero(codes != UNLABELLED)
-    return Labelled(table[labelled], np.eye(len(view.classes), dtype=np.int64)[codes[labelled]])
+    rows = np.flatnonzero(codes != UNLABELLED)
+    labelled = table[rows]
+    return Labelled(labelled, _one_hot(view, labelled, codes[rows]))
+
+
+def _one_hot(view: ModelView, table: Table, codes: IntArray) -> FloatArray:
+    """Return the class of each labelled sample; those of one unit count one together."""
+    unit = _units(view, table)
+    return np.asarray(np.eye(len(view.classes))[codes] / np.bincount(unit)[unit, None])
 
 
 class Neighbourhood:
@@ -225,8 +262,6 @@ def _drafts(
 
 def _grids(view: ModelView, table: Table, random: np.random.Generator) -> tuple[Grid, Grid]:
     """Return samples in bins: those given and as many drawn ones by weight, and others drawn."""
-    if len(table) > MAX_GIVEN:
-        table = table[np.sort(random.choice(len(table), MAX_GIVEN, replace=False))]
     encoder, n, n_classes = view.members[0].encoder, len(table), len(view.classes)
     drawing = Neighbourhood(table, view.members[0].encode(table))
     trained = joined_tables([table, drawing.draw(N_DRAWN, random)])
@@ -377,13 +412,15 @@ def _counted(
     drafts: list[Draft],
     table: Table,
     predicted: IntArray,
+    held_out: IntArray,
     labelled: Labelled,
     *,
     from_boxes: bool,
 ) -> ModelRuleSet:
     """Return the rules with how many samples meet them and how often they are right, those of most samples first.
 
-    A rule that agrees with the model on none of the samples is left out: the default rule is for what it covers.
+    `held_out`: samples that the rules were made without. A rule that covers fewer than `MIN_COVERED` samples, or agrees
+    with the model on none, is left out: the default rule is for what it covers.
     """
 
     def place_of(table: Table) -> IntArray:
@@ -392,12 +429,14 @@ def _counted(
     wanted = np.where(predicted == UNLABELLED, len(view.classes), predicted)
     met = place_of(table)
     agreeing = met[wanted == np.array([draft.outcome for draft in drafts])[met]]
-    drafts = [draft for place, draft in enumerate(drafts) if place in agreeing or not draft.conditions]
+    kept = set(agreeing.tolist()) & set(np.flatnonzero(np.bincount(met) >= MIN_COVERED).tolist())
+    drafts = [draft for place, draft in enumerate(drafts) if place in kept or not draft.conditions]
     outcomes, n = np.array([draft.outcome for draft in drafts]), len(drafts)
     met, met_by_labels = place_of(table), place_of(labelled.table)
     n_covered = np.bincount(met, minlength=n)
-    n_agreeing = np.bincount(met, wanted == outcomes[met], minlength=n).astype(int)
-    counts = np.column_stack([labelled.counts, np.zeros(len(labelled.counts), dtype=np.int64)])
+    agrees = wanted[held_out] == outcomes[met[held_out]]
+    n_held_out, n_agreeing = (np.bincount(met[held_out][own], minlength=n) for own in (agrees | True, agrees))
+    counts = np.column_stack([labelled.counts, np.zeros(len(labelled.counts))])
     n_labelled = np.rint(np.bincount(met_by_labels, counts.sum(axis=1), minlength=n))
     own = counts[np.arange(len(counts)), outcomes[met_by_labels]]
     n_right = np.rint(np.bincount(met_by_labels, own, minlength=n))
@@ -410,6 +449,7 @@ def _counted(
             not drafts[place].conditions,
             int(n_covered[place]),
             float(n_covered[place] / len(table)),
+            int(n_held_out[place]),
             int(n_agreeing[place]),
             Share(int(n_right[place]), int(n_labelled[place])),
         )

@@ -1,15 +1,10 @@
-"""Rules of a model as data, text, tables and code: ranges and categories, coverage, agreement."""
+"""Rules of a model as data, text and tables: ranges and categories, coverage, agreement."""
 
 from __future__ import annotations
 
-import keyword
-import re
-import unicodedata
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from itertools import chain, count
 from math import floor, isnan, log10, nan
 from typing import Any
 
@@ -21,13 +16,11 @@ from sslart._data.labels import Label
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, IntArray
 from sslart._utils.intervals import wilson
-from sslart._utils.text import DateName, DatePart, Day, category_text, plural, printable
-from sslart.rules._date_code import PYTHON_MOMENT, PYTHON_NAMES, iso_text, part_and_column, python_date, sql_part
+from sslart._utils.text import DateName, Day, category_text, plural, printable
 
 MAX_DIGITS = 20  # of a decimal that separates two values
 NO_PREDICTION = "no prediction"
 HEAD = ("No.", "class", "conditions", "covers", "agrees with the model", "right, of labelled")
-RESULTS = ("class", "rule")
 
 
 @dataclass(frozen=True)
@@ -130,10 +123,13 @@ class ModelRule:
         How many samples the rule covers, of those that the rules were chosen for.
     coverage : float
         Their share.
+    n_held_out : int
+        How many of them were held out: the rules were made without them.
     n_agreeing : int
-        For how many of them the model predicts the class of the rule.
+        For how many of these the model predicts the class of the rule.
     right : Share
-        Of the labelled samples that the rule covers, those that have its class.
+        Of the labelled samples that the rule covers, those that have its class; labels that are left out together
+        count one.
     """
 
     number: int
@@ -142,13 +138,14 @@ class ModelRule:
     is_default: bool
     n_covered: int
     coverage: float
+    n_held_out: int
     n_agreeing: int
     right: Share
 
     @property
     def agreement(self) -> float:
-        """Share of the samples that the rule covers for which the model predicts its class; NaN without a sample."""
-        return self.n_agreeing / self.n_covered if self.n_covered else nan
+        """Share of `n_held_out` for which the model predicts the class of the rule; NaN without a sample."""
+        return self.n_agreeing / self.n_held_out if self.n_held_out else nan
 
 
 def first_met(antecedents: Sequence[Sequence[ModelCondition]], names: Sequence[str], table: Table) -> IntArray:
@@ -260,9 +257,9 @@ def covers_text(rule: ModelRule, n_samples: int, *, about: bool) -> str:
 
 
 def _agrees_text(rule: ModelRule) -> str:
-    if not rule.n_covered:
-        return "unknown"
-    return f"{rule.n_agreeing} of {rule.n_covered} ({share_text(rule.agreement)})"
+    if not rule.n_held_out:
+        return "not measured"
+    return f"{rule.n_agreeing} of {rule.n_held_out} held out ({share_text(rule.agreement)})"
 
 
 def rule_text(rule: ModelRule, n_samples: int, *, alone: bool, about: bool) -> str:
@@ -300,8 +297,9 @@ def rule_values(rule: ModelRule) -> dict[str, Any]:
         "conditions": [_condition_values(condition) for condition in rule.conditions],
         "n_covered": rule.n_covered,
         "coverage": rule.coverage,
+        "n_held_out": rule.n_held_out,
         "n_agreeing": rule.n_agreeing,
-        "agreement": rule.agreement if rule.n_covered else None,
+        "agreement": rule.agreement if rule.n_held_out else None,
         "n_labelled": rule.right.total,
         "n_right": rule.right.count,
         "right_interval": list(rule.right.interval),
@@ -327,146 +325,3 @@ def bounds(condition: ModelCondition) -> dict[str, Any]:
     limits = {f"{name} above": condition.low, f"{name} at most": condition.high}
     given = {place: limit for place, limit in limits.items() if limit is not None}
     return {**given, **missing} or {f"{name} missing": "no"}
-
-
-def sql_code(rules: Sequence[ModelRule], result: str) -> str:
-    """Return the rules as an SQL expression, ``CASE WHEN ... END``."""
-    _check_sql_texts(rules, result)
-    *others, default = rules
-    otherwise = _sql_literal(_result(default, result))
-    if not others:
-        return otherwise
-    lines = [
-        f"  WHEN {' AND '.join(map(_sql_condition, rule.conditions))} THEN {_sql_literal(_result(rule, result))}"
-        for rule in others
-    ]
-    return "\n".join(["CASE", *lines, f"  ELSE {otherwise}", "END"])
-
-
-def _check_sql_texts(rules: Sequence[ModelRule], result: str) -> None:
-    """Raise a ValueError or warn if a text cannot be represented in SQL, or would change its meaning there."""
-    conditions = [condition for rule in rules for condition in rule.conditions]
-    values = [_result(rule, result) for rule in rules] + [one for each in conditions for one in each.categories or ()]
-    literals = [value for value in values if isinstance(value, str)]
-    for text in [*literals, *(condition.feature for condition in conditions)]:
-        if "\0" in text:
-            raise ValueError(f"SQL cannot hold {text!r}, a text with the character NUL: rename it and fit anew.")
-    escaped = [text for text in literals if "\\" in text]
-    if escaped:
-        warnings.warn(
-            f"The text {escaped[0]!r} holds a backslash. Standard SQL takes it as it is; use these rules in no "
-            "database in which a backslash in quotes begins an escape, such as MySQL, Snowflake or BigQuery.",
-            UserWarning,
-            stacklevel=4,
-        )
-
-
-def _result(rule: ModelRule, result: str) -> Any:
-    return rule.number if result == "rule" else rule.label
-
-
-def _sql_condition(condition: ModelCondition) -> str:
-    quoted = condition.feature.replace('"', '""')
-    name = f'"{quoted}"'
-    part: str | None = None
-    if isinstance(condition.feature, DatePart):
-        part, column = part_and_column(condition.feature)
-        name = '"' + column.replace('"', '""') + '"'
-    if condition.only_missing:
-        return f"{name} IS NULL"
-    if condition.categories:
-        value, known = (name, condition.categories) if part is None else sql_part(name, part, condition.categories)
-        named = ", ".join(map(_sql_literal, known))
-        text = f"{value} {'NOT IN' if condition.negated else 'IN'} ({named})"
-    else:
-        sides = ((">", condition.low), ("<=", condition.high))
-        of_date = isinstance(condition.feature, DateName)
-        limits = [
-            f"{name} {sign} {_sql_literal(iso_text(limit)) if of_date else number_repr(limit)}"
-            for sign, limit in sides
-            if limit is not None
-        ]
-        text = " AND ".join(limits) or f"{name} IS NOT NULL"
-    return f"({name} IS NULL OR ({text}))" if condition.missing else text
-
-
-def _sql_literal(value: Any) -> str:
-    if value is None:
-        return "NULL"
-    if isinstance(value, bool):
-        return str(value).upper()
-    if isinstance(value, str):
-        quoted = value.replace("'", "''")
-        return f"'{quoted}'"
-    return str(value) if isinstance(value, int) else number_repr(value)
-
-
-def python_code(rules: Sequence[ModelRule], name: str, result: str) -> str:
-    """Return the rules as the source of a function of one sample, which needs nothing but Python."""
-    *others, default = rules
-    what = "number of the rule for" if result == "rule" else "class of"
-    lines = [
-        f"def {name}(sample):",
-        f'    """Return the {what} one sample: a mapping from feature to value, None or NaN where it is missing."""',
-    ]
-    conditions = [condition for rule in others for condition in rule.conditions]
-    variables = _variables(list(dict.fromkeys(condition.feature for condition in conditions)))
-    if any(isinstance(feature, DateName | DatePart) for feature in variables):
-        lines += PYTHON_MOMENT
-    of_nan = {condition.feature for condition in conditions if _may_hold_for_nan(condition)}
-    for feature, variable in variables.items():
-        if isinstance(feature, DateName | DatePart):
-            lines.append(f"    {variable} = {python_date(feature)}")
-            continue
-        lines.append(f"    {variable} = sample[{feature!r}]")
-        if feature in of_nan:
-            lines.append(f"    {variable} = None if {variable} != {variable} else {variable}  # NaN is a missing value")
-    for rule in others:
-        met = " and ".join(_python_condition(one, variables[one.feature]) for one in rule.conditions)
-        lines += [
-            f"    # Rule {rule.number}: if {conditions_text(rule, alone=False)}, then {label_text(rule)}",
-            f"    if {met}:",
-            f"        return {_result(rule, result)!r}",
-        ]
-    return "\n".join([*lines, f"    return {_result(default, result)!r}", ""])
-
-
-def _variables(features: Sequence[str]) -> Mapping[str, str]:
-    """Return a name for each feature that Python takes as a variable, each different."""
-    variables: dict[str, str] = {}
-    reserved = PYTHON_NAMES if any(isinstance(feature, DateName | DatePart) for feature in features) else frozenset()
-    for place, feature in enumerate(features):
-        plain = re.sub(r"\W+", "_", unicodedata.normalize("NFKC", feature)).strip("_")  # as Python reads names
-        others = (f"x{place}_{number}" for number in count())
-        taken = {"sample", *reserved, *variables.values()}
-        candidates = chain([plain, f"x{place}_{plain}".rstrip("_"), f"x{place}"], others)
-        variables[feature] = next(name for name in candidates if is_name(name) and name not in taken)
-    return variables
-
-
-def is_name(name: str) -> bool:
-    """Return True if a text is a valid Python name for a variable or a function."""
-    return name.isidentifier() and not keyword.iskeyword(name)
-
-
-def _may_hold_for_nan(condition: ModelCondition) -> bool:
-    """Return True if the plain comparison could hold for NaN, so that missing values need an explicit test."""
-    has_limits = condition.low is not None or condition.high is not None
-    return condition.missing or condition.negated or not (has_limits or condition.categories)
-
-
-def _python_condition(condition: ModelCondition, variable: str) -> str:
-    if condition.only_missing:
-        return f"{variable} is None"
-    if condition.categories:
-        named = ", ".join(map(repr, condition.categories))
-        text = f"{variable} {'not in' if condition.negated else 'in'} ({named},)"
-    elif condition.low is None and condition.high is None:
-        text = ""
-    else:
-        low = "" if condition.low is None else f"{number_repr(condition.low)} < "
-        high = "" if condition.high is None else f" <= {number_repr(condition.high)}"
-        text = f"{low}{variable}{high}"
-    if condition.missing:
-        return f"({variable} is None or {text})"
-    return f"({variable} is not None and {text})" if text else f"{variable} is not None"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -20,7 +21,8 @@ from sslart._utils.validation import check_number, check_option
 from sslart.rules import _box_rules as of_boxes
 from sslart.rules import _model_rules as of_model
 from sslart.rules._box_rules import Domain, Rule, Scale, known_names
-from sslart.rules._model_rules import RESULTS, ModelRule, share_text
+from sslart.rules._code import RESULTS, is_name, python_code, sql_code
+from sslart.rules._model_rules import ModelRule, share_text
 
 R = TypeVar("R")
 
@@ -316,23 +318,23 @@ class ModelRuleSet(_Rules[ModelRule]):
     >>> y = data.target_names[data.target]
     >>> rules = AutoSSLART(random_state=0).fit(data.data, y).rules(data.data, y, max_rules=3)
     >>> print(rules.to_text())
-    3 rules that give what the model predicts for 97.3 % of 150 samples.
+    3 rules that give what the model predicts for 96.6 % of 29 held-out samples.
     <BLANKLINE>
-    Rule 1: if 2 < petal length (cm) ≤ 5.2, and petal width (cm) ≤ 1.7, then versicolor
-       covers 52 of 150 samples (35 %); the model agrees: 49 of 52 (94.2 %)
-       right on labelled samples: 49 of 52 (94.2 %, 95 % interval 84 % to 98.0 %)
-    <BLANKLINE>
-    Rule 2: if petal length (cm) ≤ 2, then setosa
-       covers 50 of 150 samples (33 %); the model agrees: 50 of 50 (100 %)
+    Rule 1: if petal width (cm) ≤ 0.8, then setosa
+       covers 50 of 150 samples (33 %); the model agrees: 5 of 5 held out (100 %)
        right on labelled samples: 50 of 50 (100 %, 95 % interval 92.9 % to 100 %)
     <BLANKLINE>
+    Rule 2: if petal length (cm) ≤ 5, and 0.8 < petal width (cm) ≤ 1.7, then versicolor
+       covers 50 of 150 samples (33 %); the model agrees: 13 of 14 held out (92.9 %)
+       right on labelled samples: 48 of 50 (96.0 %, 95 % interval 87 % to 98.9 %)
+    <BLANKLINE>
     Rule 3: otherwise virginica
-       covers 48 of 150 samples (32 %); the model agrees: 47 of 48 (97.9 %)
-       right on labelled samples: 47 of 48 (97.9 %, 95 % interval 89 % to 99.6 %)
+       covers 50 of 150 samples (33 %); the model agrees: 10 of 10 held out (100 %)
+       right on labelled samples: 47 of 49 (95.9 %, 95 % interval 86 % to 98.9 %)
     >>> print(rules.to_sql())
     CASE
-      WHEN "petal length (cm)" > 2 AND "petal length (cm)" <= 5.2 AND "petal width (cm)" <= 1.7 THEN 'versicolor'
-      WHEN "petal length (cm)" <= 2 THEN 'setosa'
+      WHEN "petal width (cm)" <= 0.8 THEN 'setosa'
+      WHEN "petal length (cm)" <= 5 AND "petal width (cm)" > 0.8 AND "petal width (cm)" <= 1.7 THEN 'versicolor'
       ELSE 'virginica'
     END
     >>> rules.predict(data.data[::60])
@@ -367,9 +369,14 @@ class ModelRuleSet(_Rules[ModelRule]):
         return tuple(self._names)
 
     @property
+    def n_held_out(self) -> int:
+        """Number of held-out samples, by which the agreement is measured: a fifth of those given; 0 of few."""
+        return sum(rule.n_held_out for rule in self)
+
+    @property
     def agreement(self) -> float:
-        """Share of the samples that the rules were chosen for on which they agree with the model."""
-        return sum(rule.n_agreeing for rule in self) / self.n_samples
+        """Share of `n_held_out` on which the rules agree with the model; NaN without a sample."""
+        return sum(rule.n_agreeing for rule in self) / self.n_held_out if self.n_held_out else nan
 
     def apply_table(self, table: Table) -> IntArray:
         """Return the place of the rule that each sample of a table that has been read meets."""
@@ -429,10 +436,17 @@ class ModelRuleSet(_Rules[ModelRule]):
 
     def summary(self) -> str:
         """Return a sentence with the number of rules and their agreement with the model."""
-        of = "samples" if not self.from_boxes else "samples drawn from its boxes. Real samples may agree less often"
+        rules = plural(len(self), "rule")
+        if not self.n_held_out:
+            return (
+                f"{rules}. {plural(self.n_samples, 'sample')}: too few to measure how often they agree with the model."
+            )
+        give = "gives" if len(self) == 1 else "give"
+        drawn = " drawn from its boxes" if self.from_boxes else ""
+        warning = " Real samples may agree less often." if self.from_boxes else ""
         return (
-            f"{plural(len(self), 'rule')} that give{'s' if len(self) == 1 else ''} what the model predicts for "
-            f"{share_text(self.agreement)} of {self.n_samples} {of}."
+            f"{rules} that {give} what the model predicts for {share_text(self.agreement)} of "
+            f"{plural(self.n_held_out, 'held-out sample')}{drawn}.{warning}"
         )
 
     def _layout(self) -> dict[str, bool]:
@@ -475,6 +489,7 @@ class ModelRuleSet(_Rules[ModelRule]):
             "conditions": of_model.conditions_text(rule, alone=len(self) == 1),
             "n_covered": rule.n_covered,
             "coverage": round(rule.coverage, 6),
+            "n_held_out": rule.n_held_out,
             "n_agreeing": rule.n_agreeing,
             "agreement": round(rule.agreement, 6),
             "n_labelled": rule.right.total,
@@ -491,7 +506,8 @@ class ModelRuleSet(_Rules[ModelRule]):
             "features": list(self.feature_names),
             "n_samples": self.n_samples,
             "from_boxes": self.from_boxes,
-            "agreement": self.agreement,
+            "n_held_out": self.n_held_out,
+            "agreement": self.agreement if self.n_held_out else None,
             "rules": [of_model.rule_values(rule) for rule in self],
         }
 
@@ -508,7 +524,7 @@ class ModelRuleSet(_Rules[ModelRule]):
         result : {"class", "rule"}, default="class"
             What the expression gives: the class, or the number of the rule.
         """
-        return of_model.sql_code(self, check_option("to_sql", "result", result, RESULTS))
+        return sql_code(self, check_option("to_sql", "result", result, RESULTS))
 
     def to_python(self, name: str = "predict", result: str = "class") -> str:
         """Return the rules as the source of a Python function that takes one sample and needs no package.
@@ -522,9 +538,9 @@ class ModelRuleSet(_Rules[ModelRule]):
         result : {"class", "rule"}, default="class"
             What the function returns: the class, or the number of the rule.
         """
-        if not of_model.is_name(name):
+        if not is_name(name):
             raise ValueError(f"name of to_python must be the name of a function, such as 'predict', got {name!r}.")
-        return of_model.python_code(self, name, check_option("to_python", "result", result, RESULTS))
+        return python_code(self, name, check_option("to_python", "result", result, RESULTS))
 
 
 def _bounds(rule: ModelRule) -> dict[str, Any]:

@@ -288,6 +288,20 @@ def test_a_model_from_a_file_explains_itself(client: httpx.Client, used: str, tm
         assert client.get(f"{path}/{part}").status_code == 200, part
 
 
+def test_rows_with_dates_have_counterfactuals(client: httpx.Client, used: str) -> None:
+    """A date becomes several columns, so that places of learnt columns are not those of the table."""
+    random = np.random.default_rng(0)
+    day = pd.Timestamp("2024-01-01") + pd.to_timedelta(random.integers(0, 700, 120), unit="D")
+    frame = pd.DataFrame({"day": day, "size": random.normal(size=120), "kind": random.choice(["car", "boat"], 120)})
+    frame["class"] = np.where((frame["kind"] == "car") & (frame["size"] > 0), "yes", "no")
+    put(client, used, frame.to_csv(index=False).encode(), label="class")
+    path, row = f"/v1/models/{used}", {"day": "2024-06-01", "size": 1.0, "kind": "car"}
+    assert set(client.get(path).json()["features"]) > {"size", "kind"}
+    body = {"row": row, "fixed": ["size"], "ranges": {"kind": ["car", "boat"]}}
+    found = client.post(f"{path}/counterfactual", json=body).json()["counterfactuals"]
+    assert [change["feature"] for change in found[0]["changes"]] == ["kind"]
+
+
 def test_exports_are_the_model(client: httpx.Client, tmp_path: Path) -> None:
     frame = flowers().drop(columns="species")
     (tmp_path / "model.sslart").write_bytes(client.get(f"{PATH}/export?format=sslart").content)

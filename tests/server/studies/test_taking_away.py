@@ -181,7 +181,7 @@ def test_the_card_tells_all_and_loads_nothing(client: httpx.Client) -> None:
         read(client, "carded/state")["digest"],
         "&lt;script&gt;alert(1)&lt;/script&gt;",
         "one value throughout",
-        "On average",
+        "with 90 % certainty",
     ):
         assert words in page
 

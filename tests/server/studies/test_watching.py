@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import ks_2samp
 from studied import odd_table, put, read, two_classes
 
-from sslart.server.studies._drift import change_of_categories, change_of_numbers, holm
+from sslart.server.studies._drift_tests import change_of_categories, change_of_numbers, holm
 
 
 def dropped(client: httpx.Client, name: str, frame: pd.DataFrame, **headers: str) -> dict[str, Any]:

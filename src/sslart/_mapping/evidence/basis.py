@@ -23,10 +23,10 @@ from sslart._utils.validation import check_number, require, saved_array
 if TYPE_CHECKING:
     from sslart._mapping.evidence.design import DesignMatrices, LabelGroups, LabelledSet
 
-MAX_COEFFICIENT = 1e30  # in a file: sums of many are numbers in single precision too
-MARGIN = 1e-6  # by which rounding may lead out of the unit cube
-MAX_AT_ONCE = 400_000  # entries of matrices for which several λ are taken together
-ROWS_AT_ONCE = 2048  # labels whose functions are computed together
+MAX_COEFFICIENT = 1e30  # of a saved term: sums stay finite in single precision
+MARGIN = 1e-6  # rounding may leave the unit cube by this
+MAX_AT_ONCE = 400_000  # matrix entries solved for several λ at once, which is faster for small matrices
+ROWS_AT_ONCE = 2048  # labels whose functions are computed at once, to bound memory
 
 
 class TermShape(NamedTuple):
@@ -41,7 +41,7 @@ class Term(ABC):
     """One summand of the scores. Samples are given on the scale of the term: see `RankScaler.blend`."""
 
     kind: ClassVar[str]  # its name in saved files
-    weights_name: ClassVar[str] = "weights"  # the field that holds its weights; their last axis are the classes
+    weights_name: ClassVar[str] = "weights"  # the field with its weights; the last axis is the class
     rank_weight: float
 
     def to_state(self) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class Term(ABC):
     @classmethod
     @abstractmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
-        """Return the term of a saved state, after checking that it can be one."""
+        """Restore the term from a saved state after validating it."""
 
     @abstractmethod
     def add_to(self, scorer: Any) -> None:
@@ -59,7 +59,7 @@ class Term(ABC):
 
     @classmethod
     def combined(cls, terms: list[Self]) -> list[Self]:
-        """Return terms of this class as fewer terms with the same sum: one per scale."""
+        """Merge terms of this class into one term per scale with the same sum."""
         by_scale: dict[float, Self] = {}
         for term in terms:
             before = by_scale.get(term.rank_weight)
@@ -80,12 +80,12 @@ class Term(ABC):
         return replace(self, **{self.weights_name: weights})  # type: ignore[type-var]
 
     def inside_contributions(self) -> tuple[IntArray, FloatArray] | None:
-        """Return box indices and the score each box adds inside it, (n_boxes, n_classes); None without boxes."""
+        """Return box indices and the scores of samples inside each box, (n_boxes, n_classes); None if no boxes."""
         return None
 
 
 def saved_rank_weight(state: dict[str, Any]) -> float:
-    """Return the weight of ranks in the scale of a saved term."""
+    """Return the rank weight of a saved term."""
     return check_number("a term", "rank_weight", state["rank_weight"], 0, 1)
 
 
@@ -95,7 +95,7 @@ def saved_coefficients(state: dict[str, Any], name: str, *shape: int | None) -> 
 
 
 def saved_places(state: dict[str, Any], name: str, n: int | None, end: int) -> IntArray:
-    """Return indices of a saved state, below an end: at least one, in ascending order, each once."""
+    """Return indices of a saved state below `end`: at least one, strictly ascending."""
     places = saved_array(state, name, np.int64, n, low=0, high=end - 1)
     require(len(places) and (np.diff(places) > 0).all(), repr(name))
     return places
@@ -126,7 +126,7 @@ class Basis(ABC):
 
     @cached_property
     def gram(self) -> FloatArray:
-        """ΦΦ', scaled so that its mean diagonal is one. Ridge in the dual needs nothing else."""
+        """The Gram matrix ΦΦ' for ridge regression in the dual, scaled to a mean diagonal of one."""
         return np.asarray(gram_matrix(self.matrix) / self.scale)
 
     def weights(self, coefficients: FloatArray) -> FloatArray:
@@ -134,17 +134,17 @@ class Basis(ABC):
         return np.asarray(multiply(self.matrix.T, coefficients) / self.scale)
 
     def own_fit(self, targets: FloatArray, groups: LabelGroups) -> Fit | None:
-        """Return the solution of a basis that is no ridge regression and takes part in no mixture; None for others."""
+        """Return the fit of a basis that is not a ridge regression, and so is never mixed; None for other bases."""
         return None
 
     def own_left_out_without(
         self, targets: FloatArray, groups: LabelGroups, blocks: Sequence[IntArray]
     ) -> FloatArray | None:
-        """Return leave-group-out predictions of that solution, each also without one block of labels."""
+        """Return leave-group-out predictions of `own_fit`, each also without one block of labels."""
         return None
 
     def own_weights(self, targets: FloatArray) -> FloatArray | None:
-        """Return the weights of that solution alone."""
+        """Return only the weights of `own_fit`."""
         return None
 
     @abstractmethod
@@ -158,18 +158,18 @@ class Family(ABC):
     kind: ClassVar[str]  # its name in `BasisSpec` and in saved files
     name: ClassVar[str]  # the family that users choose it by; several kinds may share one
     term: ClassVar[type[Term]]  # the class of its terms
-    basis_type: ClassVar[type[Basis]]  # that of its basis
-    # whether it can be solved in the primal, for more labels than a Gram matrix can hold
+    basis_type: ClassVar[type[Basis]]  # the class of its basis
+    # whether it can be solved in the primal, for more labels than fit in a Gram matrix
     fits_many: ClassVar[bool] = True
-    functions_of: ClassVar[tuple[int, int]] = (0, 0)  # of a numeric feature and of an indicator, besides those of boxes
-    bandwidth_range: ClassVar[tuple[float, float]] = (MIN_SETTING, MAX_SETTING)  # what `BasisSpec.bandwidth` may be
-    uses_ridge: ClassVar[bool] = True  # whether λ has a meaning for it
-    # whether its functions depend on the labels of the samples, so that leaving one out needs other functions
+    functions_of: ClassVar[tuple[int, int]] = (0, 0)  # number of functions per numeric feature and per indicator
+    bandwidth_range: ClassVar[tuple[float, float]] = (MIN_SETTING, MAX_SETTING)  # of `BasisSpec.bandwidth`
+    uses_ridge: ClassVar[bool] = True  # whether it depends on λ
+    # whether its functions depend on labels, so that leaving a label out changes them
     uses_labels: ClassVar[bool] = False
-    # whether it gains so much from further labels that a few of them cannot show it to be behind
+    # whether it improves so much with more labels that it must not be screened out on a few
     gains_from_labels: ClassVar[bool] = False
-    is_costly: ClassVar[bool] = False  # whether it takes so long that it has no part where few settings are tried
-    prior: ClassVar[float] = 1.0  # what one of its candidates counts before any label does, against 1
+    is_costly: ClassVar[bool] = False  # whether it is skipped where few settings are tried, to save time
+    prior: ClassVar[float] = 1.0  # prior weight of each of its candidates
 
     @abstractmethod
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
@@ -190,24 +190,24 @@ class Family(ABC):
 
 @dataclass(frozen=True)
 class Fit:
-    """One solution of the dual."""
+    """A solution of the dual regression for one λ."""
 
     ridge: float  # λ
     # (n_labels, n_classes): c = (G + λW⁻¹)⁻¹ Y, where W has the weights of the samples on its diagonal
     coefficients: FloatArray
-    # (n_labels, n_classes): what is predicted for each sample by the others alone: Y − c_i / (G + λW⁻¹)⁻¹_ii. Of a
-    # group of samples that are left out together, Y − [(G + λW⁻¹)⁻¹_gg]⁻¹ c_g
+    # (n_labels, n_classes): leave-one-out prediction of each sample: Y − c_i / (G + λW⁻¹)⁻¹_ii. For a group of samples
+    # that are left out together: Y − [(G + λW⁻¹)⁻¹_gg]⁻¹ c_g
     left_out: FloatArray
-    # (n_blocks, n_labels, n_classes): the same without each block of samples too, without meaning for the samples of
-    # the block itself; None where it was not wanted
+    # (n_blocks, n_labels, n_classes): the same, each time also without one block of samples; undefined for the samples
+    # of that block; None if not requested
     without: FloatArray | None = None
 
 
 class DualRidge:
-    """The regression on one Gram matrix, which is used up.
+    """Ridge regression in the dual on a Gram matrix, which is overwritten.
 
-    `weights` of the samples in the sum of squared errors are one each by default; `groups` of samples are left out
-    together, with an array of shape (n_groups, size) for each size above one.
+    `weights` are sample weights of the squared errors; None: all one. `groups` are the samples that are left out
+    together: an array of shape (n_groups, size) for each size above one.
     """
 
     def __init__(
@@ -230,7 +230,7 @@ class DualRidge:
             yield from self._solved(self._decomposed(some), len(some))
 
     def whole(self, ridge: float) -> tuple[FloatArray, FloatArray]:
-        """Return (G + λW⁻¹)⁻¹ and the coefficients for one λ, from which any labels can be left out."""
+        """Return (G + λW⁻¹)⁻¹ and the coefficients for one λ, from which leave-out predictions follow."""
         systems = self._decomposed([ridge])
         inverse = systems.inverse[0] if self._root is None else systems.inverse[0] * self._root * self._root.T
         return inverse, self._solved(systems, 1)[0]
@@ -243,8 +243,8 @@ class DualRidge:
     ) -> Iterator[Fit]:
         """Yield the solution for each λ.
 
-        Where there are blocks, of whole groups, and the predictions for left-out samples make it wanted, also that
-        without each block of samples.
+        With `blocks` (of whole groups), also without each block, if `is_wanted` returns True for the leave-one-out
+        predictions.
         """
         for some in _at_once(ridges, max(self._gram.size, len(blocks) * self._targets.size)):
             systems = self._decomposed(some)
@@ -266,7 +266,7 @@ class DualRidge:
             yield from map(Fit, some, coefficients, left_out, without.values())
 
     def _decomposed(self, ridges: Sequence[float]) -> Cholesky:
-        """Return G + λW⁻¹ for each λ, decomposed."""
+        """Return the Cholesky factors of G + λW⁻¹ for each λ."""
         places = np.arange(len(self._gram))
         each = np.repeat(np.array(ridges)[:, None], len(places), axis=1)
         systems = np.repeat(self._gram[None], len(each), axis=0)
@@ -301,7 +301,7 @@ def _without_blocks(
 
 
 def _at_once(ridges: Sequence[float], n_entries: int) -> Iterator[Sequence[float]]:
-    """Yield values of λ that are taken together: many where each has a small matrix, else one by one."""
+    """Yield batches of λ: many at once for small matrices, else one by one."""
     size = max(MAX_AT_ONCE // max(n_entries, 1), 1)
     return (ridges[start : start + size] for start in range(0, len(ridges), size))
 
@@ -366,20 +366,20 @@ class PrimalRidge:
         return np.hstack([np.ones((len(rows), 1)), *(basis.functions(rows) for basis in self._bases)])
 
     def _matrix(self, rows: IntArray) -> FloatArray:
-        """Return the functions at some labels, times the roots of their weights."""
+        """Return the functions at some labels, times the square roots of their weights."""
         matrix = self._functions(rows)
         return matrix if self._root is None else matrix * self._root[rows, None]
 
     def terms(self, share: float) -> tuple[list[Term], FloatArray]:
-        """Return the terms and the bias, times a share."""
+        """Return the terms and the bias, multiplied by a share."""
         bias, *parts = np.split(share * self.weights, self._ends)
         return [term for basis, own in zip(self._bases, parts, strict=True) for term in basis.terms(own)], bias[0]
 
     def left_out(self, rows: IntArray, groups: LabelGroups) -> FloatArray:
         """Return leave-group-out predictions of some labels, shape (n_rows, n_classes).
 
-        Those of a group, all of which must be among the rows, are left out together: with H = Φ A⁻¹ Φ' and the residual
-        r = Y − Φw, what is predicted for a group is Y − (I − H_gg)⁻¹ r_g.
+        Groups, which must be contained in `rows`, are left out together: with H = Φ A⁻¹ Φ' and the residual r = Y − Φw,
+        the prediction for a group is Y − (I − H_gg)⁻¹ r_g.
         """
         matrix = self._matrix(rows)
         solved = self._factor.solve(matrix.T)

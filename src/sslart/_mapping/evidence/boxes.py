@@ -30,18 +30,18 @@ from sslart._utils.cache import CachesValues
 from sslart._utils.resources import stop_flag
 from sslart._utils.validation import check_number, require, saved_array
 
-WIDTH = 16  # boxes lie in blocks of so many
+WIDTH = 16  # boxes per block: one AVX-512 register of single precision
 N_SUBSPACES = 24  # random groups of features; see docs/evidence.md, Families
-BOXES_PER_SUBSPACE = 128  # the first boxes, as a prediction takes distances to those of all subspaces
-BOXES_PER_FEATURE = 15  # at most so many boxes times the features, or MIN_BOXES if those are more
-MAX_SIDES = 4_000_000  # boxes times features, 32 MB a corner: matters past a thousand features
-MIN_BOXES = 500  # that a basis may have, however few the features
-NEGLIGIBLE = 0.01  # change of a score: activations are at most 1, so boxes of so little weight in all are dropped
+BOXES_PER_SUBSPACE = 128  # few, since a prediction computes the distances in all subspaces
+BOXES_PER_FEATURE = 15  # limit of the boxes of a basis, or MIN_BOXES if that is more
+MAX_SIDES = 4_000_000  # boxes times features, 32 MB a corner: matters beyond a thousand features
+MIN_BOXES = 500  # allowed for any number of features
+NEGLIGIBLE = 0.01  # change of a score: activations are at most 1, so boxes of less total weight are dropped
 
 
 @dataclass(frozen=True)
 class PackedBoxes:
-    """Boxes in blocks; the last block is filled up with boxes that no sample matters to."""
+    """Boxes in blocks; the last block is padded with boxes of weight zero."""
 
     lower: SingleArray  # (n_blocks, n_features, WIDTH): the sides; -inf and inf where no sample has reached the box
     upper: SingleArray
@@ -49,7 +49,7 @@ class PackedBoxes:
 
     @classmethod
     def of(cls, lower: FloatArray, upper: FloatArray) -> PackedBoxes:
-        """Return boxes of shape (n_boxes, n_features); lower > upper on a side that no sample has reached."""
+        """Pack boxes of shape (n_boxes, n_features); lower > upper in features without a value."""
         reached = lower <= upper
         sides = np.where(reached, lower, -np.inf), np.where(reached, upper, np.inf)
         return cls(_in_blocks(sides[0]), _in_blocks(sides[1]), len(lower))
@@ -63,7 +63,7 @@ class PackedBoxes:
 
 
 def padded(weights: FloatArray) -> SingleArray:
-    """Return weights of shape (..., n_boxes) with zeros for the boxes that fill up the last block."""
+    """Pad weights of shape (..., n_boxes) with zeros up to whole blocks."""
     n = weights.shape[-1]
     found = np.zeros((*weights.shape[:-1], n + -n % WIDTH), dtype=np.float32)
     found[..., :n] = weights
@@ -82,7 +82,7 @@ class BoxGroup(CachesValues):
 
     rank_weight: float  # weight of the ranks in the scale: 0 none, 1 all
     features: IntArray  # the features that distances are measured in
-    factors: FloatArray  # what a distance in each of them counts
+    factors: FloatArray  # weights of these features in the distance
     boxes: IntArray  # indices of the boxes
     lower: FloatArray  # (n_boxes, n_features): on that scale, times the factors
     upper: FloatArray
@@ -107,7 +107,7 @@ class BoxGroup(CachesValues):
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> BoxGroup:
-        """Return the boxes of a saved state, after checking that they can be some."""
+        """Restore the boxes from a saved state after validating it."""
         features = saved_places(state, "features", None, shape.n_features)
         n = len(features)
         factors = saved_array(state, "factors", np.float64, n, low=0, high=shape.n_features + MARGIN)
@@ -143,7 +143,7 @@ class BoxTerm(Term):
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
-        """Return the term of a saved state, after checking that it can be one."""
+        """Restore the term from a saved state after validating it."""
         group = BoxGroup.from_state(state["group"], shape)
         bandwidth = check_number("a term", "bandwidth", state["bandwidth"], MIN_SETTING, MAX_SETTING)
         weights = saved_coefficients(state, "weights", None, shape.n_classes, len(group.boxes))
@@ -187,7 +187,7 @@ class BoxTerm(Term):
         return replace(self, weights=multiply(np.repeat(weights.T[None], len(self.weights), axis=0), self.weights))
 
     def pruned(self) -> Self:
-        """Return the term without the boxes that together change no score by more than is negligible."""
+        """Return the term without boxes of negligible total weight."""
         largest = np.abs(self.weights).sum(axis=0).max(axis=0)
         order = np.argsort(largest, kind="stable")
         n_dropped = int(np.searchsorted(np.cumsum(largest[order]), NEGLIGIBLE, side="right"))
@@ -239,7 +239,7 @@ class BoxFamily(Family):
         def measured() -> tuple[list[BoxGroup], list[SingleArray]]:
             groups, samples = self.groups(spec.rank_weight, design), design.samples_on(spec.rank_weight)
             distances = [group.packed.distances(group.select_features(samples)) for group in groups]
-            # of a fit that only predicts hidden labels no term is made; there are many such fits
+            # fits that only predict hidden labels, of which there are many, need no terms
             return groups if design.known_labels.all() else [group.without_sides() for group in groups], distances
 
         groups, distances = design.get_or_compute((self.kind, spec.rank_weight), measured)
@@ -264,7 +264,7 @@ class RelevantFamily(BoxFamily):
     name: ClassVar[str] = "relevant"
     uses_labels: ClassVar[bool] = True
     gains_from_labels: ClassVar[bool] = True
-    is_costly: ClassVar[bool] = True  # a third of a choice, as each fold has distances of its own
+    is_costly: ClassVar[bool] = True  # a third of the time of a selection, as each fold needs its own distances
 
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
         """Return every second bandwidth on the middle scale."""
@@ -272,7 +272,7 @@ class RelevantFamily(BoxFamily):
         return [BasisSpec(self.kind, fixed.middle_rank_weight, width) for width in widths]
 
     def factors(self, rank_weight: float, design: DesignMatrices) -> FloatArray:
-        """Return a factor per feature, mean one: the root of the variance that the classes explain, corrected."""
+        """Return a factor per feature with mean one: the root of the bias-corrected share of explained variance."""
         known = design.known_labels
         samples, classes, weights = (
             design.samples_on(rank_weight)[known],
@@ -292,11 +292,11 @@ class RelevantFamily(BoxFamily):
 
 
 def _sums_by_class(samples: FloatArray, classes: IntArray, weights: FloatArray, n_classes: int) -> FloatArray:
-    """Return the weighted sum of the samples of each class, one sample added after another."""
+    """Return the weighted sum of the samples of each class, summed in order."""
     if n_classes > MANY_CLASSES:
         of_class = scipy.sparse.csr_array((weights, (np.arange(len(classes)), classes)), (len(classes), n_classes))
         return np.asarray(of_class.T @ samples)
-    return multiply(np.eye(n_classes)[classes].T * weights, samples)  # of few classes, at a tenth of the time
+    return multiply(np.eye(n_classes)[classes].T * weights, samples)  # ten times as fast for few classes
 
 
 class SubspaceFamily(BoxFamily):
@@ -330,7 +330,7 @@ class SubspaceFamily(BoxFamily):
 
 
 def most_boxes(n_features: int) -> int:
-    """Return the most boxes of a basis."""
+    """Return the maximum number of boxes of a basis."""
     return max(MIN_BOXES, min(BOXES_PER_FEATURE * n_features, MAX_SIDES // n_features))
 
 

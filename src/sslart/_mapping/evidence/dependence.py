@@ -15,19 +15,19 @@ from sslart._mapping.evidence.selection import LooFits
 from sslart._mapping.evidence.settings import BasisSpec, FixedSettings, Mixture
 from sslart._utils.arrays import FloatArray, IntArray
 
-MOST_LABELS = 1000  # that are tested: as many as there are exact leave-one-out predictions of
-N_HEAVIEST = 4  # mixtures of the model that take part
-NARROW, RIDGE = 0.1, 0.02  # boxes that tell samples apart: rows of one unit predict each other best by these
-MOST_OF_GAIN = 0.75  # the smallest units that show so much of the largest gain: larger ones hold several
-N_RANDOM = 4  # random groupings, for what leaving out as many other labels costs
-N_SHUFFLED = 60  # random groupings, for the correlation of errors that chance gives
-NAMED_Z, NAMED_GAIN = 1.6, 0.02  # of columns named as units: least z, and least rise of the squared error
-OTHER_Z, OTHER_GAIN = 3.2, 0.04  # of all others: rows of most tables are independent
-CORRELATED_Z, CORRELATED = 4.0, 1.25  # of errors within units, and by how much they raise the variance of a mean
+MOST_LABELS = 1000  # labels in the test: the limit of exact leave-one-out predictions
+N_HEAVIEST = 4  # mixtures of the model used in the test
+NARROW, RIDGE = 0.1, 0.02  # a narrow bandwidth, by which rows of one unit predict each other best
+MOST_OF_GAIN = 0.75  # of the largest gain: the smallest units that reach it are chosen, as larger ones contain several
+N_RANDOM = 4  # random groupings that estimate the cost of leaving out as many unrelated labels
+N_SHUFFLED = 60  # random groupings that estimate the correlation of errors by chance
+NAMED_Z, NAMED_GAIN = 1.6, 0.02  # minimum z and rise of the squared error, for columns named as units
+OTHER_Z, OTHER_GAIN = 3.2, 0.04  # for all other candidates: rows of most tables are independent
+CORRELATED_Z, CORRELATED = 4.0, 1.25  # minimum z and variance inflation of the errors within units
 
 
 class UnitTest:
-    """Predictions of labels without themselves, and without their units, by a few regressions solved once."""
+    """Leave-one-out and leave-one-unit-out predictions by a few regressions, each solved once."""
 
     def __init__(self, labelled: LabelledSet, mixtures: Sequence[Mixture], fixed: FixedSettings) -> None:
         self._labelled, self._targets = labelled, labelled.targets
@@ -51,17 +51,17 @@ class UnitTest:
         return found
 
     def _by_group(self, values: FloatArray) -> FloatArray:
-        """Return the mean of each group that is left out together anyway, such as copies: it counts once."""
+        """Average values over the groups that are always left out together, such as duplicates."""
         sums = np.zeros((len(self._first), values.shape[1]))
         np.add.at(sums, self._place, values)
         return sums / np.bincount(self._place)[:, None]
 
     def gain(self, units: Units) -> float | None:
-        """Return by how much the squared error rises without whole units; None if no dependence is shown."""
+        """Return the rise of the squared error from leave-one-out to leave-one-unit-out; None if not significant."""
         keys = np.unique(units.keys, return_inverse=True)[1]
         joined = self._labelled.groups.joined(keys + 1)
         if not may_show(np.unique(joined.of_label, return_inverse=True)[1]):
-            return None  # copies of one sample are in many units
+            return None  # duplicates of one sample are in many units
         rises, own = self._rises(joined), keys[self._first]
         sums, sizes, mean = np.bincount(own, rises), np.bincount(own), float(rises.mean())
         spread = max(float(np.sqrt(((sums - sizes * mean) ** 2).sum())) / len(rises), np.finfo(float).tiny)
@@ -73,20 +73,20 @@ class UnitTest:
         return mean
 
     def _rises(self, groups: LabelGroups) -> FloatArray:
-        """Return by how much the squared error of each observation rises without its group."""
+        """Return the rise of the squared error of each observation without its group."""
         residuals = self._left_out(groups) - self._targets
         return np.asarray(self._by_group(residuals**2 - self._residuals**2).sum(axis=1))
 
     def _rise_by_chance(self, keys: IntArray) -> float:
-        """Return by how much the squared error rises without as many labels drawn at random: fewer teach less."""
+        """Return the rise of the squared error without as many labels drawn at random, due to less training data."""
         random = np.random.RandomState(0)
         drawn = [random.permutation(keys)[self._place] for _ in range(N_RANDOM)]
         return float(np.mean([self._rises(self._labelled.groups.joined(own + 1)).mean() for own in drawn]))
 
     def _errors_correlate(self, units: Units, keys: IntArray) -> bool:
-        """Return True if errors within units are more alike than by chance, so that labels of a unit count less."""
+        """Return True if errors within units are correlated, so that labels of a unit count less."""
         if units.column is not None and not units.is_named:
-            return False  # a feature: errors of its values are alike where the model does not follow it
+            return False  # a feature: its errors are correlated where the model underfits
         random = np.random.RandomState(0)
         by_chance = np.array([self._variance(random.permutation(keys)) for _ in range(N_SHUFFLED)])
         found, usual = self._variance(keys), float(by_chance.mean())
@@ -101,14 +101,14 @@ class UnitTest:
 
 
 def without_column(labelled: LabelledSet, column: int) -> LabelledSet:
-    """Return labelled samples in which a column is missing, in the same groups."""
+    """Return the labelled samples with a column set to missing, in the same groups."""
     assert labelled.column_of is not None
     samples = np.where(labelled.column_of == column, np.nan, labelled.samples)
     return replace(labelled, samples=samples, given_groups=labelled.groups)
 
 
 def _has_functions_of_samples(mixture: Mixture) -> bool:
-    """Return True for ridge regressions on functions that follow from samples alone, without their labels."""
+    """Return True for ridge regressions whose functions do not depend on labels."""
     families = [family_of(spec) for spec in mixture.specs]
     return all(one.uses_ridge and not one.uses_labels for one in families)
 
@@ -116,16 +116,16 @@ def _has_functions_of_samples(mixture: Mixture) -> bool:
 def dependent_units(
     labelled: LabelledSet, mixtures: Sequence[Mixture], fixed: FixedSettings, candidates: Sequence[Units]
 ) -> int | None:
-    """Return the place of the candidate units within which rows depend most on each other; None where none does.
+    """Return the index of the candidate units within which rows depend most on each other; None if none do.
 
     Parameters
     ----------
     labelled : LabelledSet
     mixtures : sequence of Mixture
-        The settings that were chosen with each label left out by itself.
+        The settings selected by leave-one-out.
     fixed : FixedSettings
     candidates : sequence of Units
-        With a key for each label of the set. Columns named as units come before others.
+        With a key for each label of the set; columns named as units first.
     """
     rows = np.arange(len(labelled.classes))
     if len(rows) > MOST_LABELS:

@@ -1,7 +1,7 @@
-"""Training data of evidence: labelled samples, their groups and blocks, rank scales, and design matrices.
+"""Training data of evidence mapping: labelled samples, their groups and blocks, rank scales, and design matrices.
 
-Labels of one group are left out together: copies, repeated measurements of one item, and groups of the user. Settings
-are chosen without each block of labels.
+Labels of one group are left out together: duplicates, repeated measurements of one item, or the user's groups. Blocks
+are the folds of an outer cross-validation over the selection of settings.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray, equa
 from sslart._utils.cache import CachesValues
 from sslart._utils.validation import require, saved_array
 
-MIN_LABELS = 20  # of fewer labels no near copies are looked for
+MIN_LABELS = 20  # near duplicates are not searched among fewer labels
 MAX_SIZE = 10  # labels of one item
 MAX_SHARE = 0.2  # of the labels, in one item
-MIN_ITEMS = 3  # of each class: where classes are compact, their samples are no copies of one item
-MAX_EQUAL = 0.15  # share of the pairs that agree in a feature which is measured, not counted or coded
-FACTORS = {2: 6.0, 3: 4.0}  # by number of measured features: in few dimensions, gaps come by chance
-FACTOR = 2.5  # with more of them
-MIN_FOUND = ((1.0, 0.3), (0.8, 0.5))  # share of the factor, and of the labels; of few labels more, by 1 / sqrt(n) - 0.1
-REACH = 0.95  # quantile of the distances within items: what is as close belongs together too
-MAX_BY_CHANCE = 0.01  # expected number of other rows that equal a row; above it, equal rows are no copies
-MAX_SEARCHED = 1000  # labels among which near copies are looked for
-MIN_REPEATED = 8  # distinct samples, of which none would come once if a table is taken to come more than once
+MIN_ITEMS = 3  # of each class: the samples of a compact class are not repeated measurements
+MAX_EQUAL = 0.15  # share of pairs that agree in a measured feature, as opposed to counts and codes
+FACTORS = {2: 6.0, 3: 4.0}  # gap ratio by number of measured features: in few dimensions, gaps occur by chance
+FACTOR = 2.5  # gap ratio with more features
+MIN_FOUND = ((1.0, 0.3), (0.8, 0.5))  # pairs (part of the ratio, share of labels); for n labels + 1 / sqrt(n) - 0.1
+REACH = 0.95  # quantile of the distances within items: closer samples belong to one item too
+MAX_BY_CHANCE = 0.01  # expected number of rows equal to a row by chance: above it, equal rows are not duplicates
+MAX_SEARCHED = 1000  # labels searched for near duplicates, in quadratic time
+MIN_REPEATED = 8  # distinct samples required to conclude that the whole table was repeated
 Knots = tuple[FloatArray, FloatArray]
-MAX_KNOTS = 256  # of a table of ranks; of more, evenly spaced ones stay
+MAX_KNOTS = 256  # of a rank table; of more, evenly spaced ones are kept
 Made = TypeVar("Made")
 
 
 class Cluster(NamedTuple):
-    """Samples that lie together: the largest gap between them, and the distance to the nearest other sample."""
+    """A cluster of samples: the largest gap within it, and the distance to the nearest other sample."""
 
     rows: list[int]
     within: float
@@ -51,11 +51,11 @@ class Cluster(NamedTuple):
 def near_copies(samples: FloatArray, classes: IntArray, indicator: BoolArray) -> IntArray:
     """Return the item of each labelled sample; without repeated measurements each sample is a separate item.
 
-    A cluster of samples is taken for measurements of one item where the nearest other sample is `FACTOR` times as far
-    as they are from each other. By chance there are few such clusters, and fewer in more dimensions. So clusters count
-    only where they hold a good share of all labels, or with a smaller factor a larger share. Their distances then show
-    how exact measurements are, and clusters of that scale that lie less far apart are found too. Distances are those of
-    features that are measured: samples of one category lie together without being copies, though copies agree in their
+    A cluster of samples is taken for measurements of one item if the nearest other sample is `FACTOR` times as far away
+    as the samples are from each other. By chance there are few such clusters, and fewer in more dimensions. So clusters
+    count only if they contain a large share of all labels, or with a smaller factor a larger share. Their distances
+    then show the precision of measurements, and clusters of that scale with smaller gaps are found too. Distances use
+    measured features only: samples of one category are close without being duplicates, though duplicates agree in their
     categories. The time is O(n² D) for n labels of D features.
     """
     alone = np.arange(len(samples))
@@ -113,7 +113,7 @@ def _distances(samples: FloatArray) -> FloatArray:
 
 
 def _clusters(apart: FloatArray) -> Iterator[Cluster]:
-    """Yield all clusters of single linkage but the last, which holds all samples; smaller ones before larger ones."""
+    """Yield all single-linkage clusters except the one of all samples, smaller ones before larger ones."""
     of_row = np.arange(len(apart))
     clusters: dict[int, Cluster] = {}  # of several samples, by one of them
     for length, row, other in sorted(_spanning_tree(apart)):
@@ -144,7 +144,7 @@ def _spanning_tree(apart: FloatArray) -> Iterator[tuple[float, int, int]]:
 
 
 def _items(clusters: list[Cluster], n: int) -> IntArray:
-    """Return the first row of the item of each sample: that of the largest cluster which holds it."""
+    """Return the first row of the item of each sample: of the largest cluster that contains it."""
     items = np.arange(n)
     for one in clusters:
         items[one.rows] = min(one.rows)
@@ -152,9 +152,9 @@ def _items(clusters: list[Cluster], n: int) -> IntArray:
 
 
 def _share_of_items(items: IntArray, classes: IntArray) -> float:
-    """Return the share of the samples that are not alone in their item, without those of compact classes.
+    """Return the share of samples that share an item, without compact classes.
 
-    A class of very few items is a compact class, whose samples are no copies of each other.
+    A class of very few items is a compact class, not a set of repeated measurements.
     """
     is_shared = np.bincount(items, minlength=len(items))[items] > 1
     for label in np.unique(classes):
@@ -169,17 +169,16 @@ class LabelGroups(CachesValues):
     """Groups of labelled samples that are left out jointly."""
 
     of_label: IntArray  # the group of each label
-    # {"single", "copies", "near copies", "given"}: what makes labels a group; given: by the user, and copies of what
-    # the user gave
+    # {"single", "copies", "near copies", "given"}: the reason of the groups; given: by the user, joined with duplicates
     kind: str = "single"
 
     @classmethod
     def of_copies(cls, samples: FloatArray, classes: IntArray) -> LabelGroups:
-        """Return groups of samples that agree in every value, where that cannot be chance.
+        """Return groups of samples that agree in every value, unless that may be chance.
 
-        In a table of few distinct values, different samples often agree. Two are then no copies of one sample, and what
-        is learnt from one is rightly used for the other. But where each sample comes with its class twice, four times
-        and so on, and none comes once, the whole table was learnt twice: each is then a group with one of its equals.
+        In a table of few distinct values, different samples often agree: they are not duplicates, and one may be used
+        to predict the other. But if each sample occurs with its class twice, four times and so on, and none once, the
+        whole table was learnt twice: each sample is then a group with one of its equals.
         """
         values, groups = np.where(np.isnan(samples), -1.0, samples), _distinct(samples)[1]
         if len(groups) == groups.max(initial=-1) + 1:
@@ -190,7 +189,7 @@ class LabelGroups(CachesValues):
 
     @classmethod
     def _of_a_repeated_table(cls, equals: IntArray) -> LabelGroups:
-        """Return the groups where all numbers of equal samples have a common divisor: how often a table was learnt."""
+        """Return the groups of a repeated table, if the numbers of equal samples have a common divisor."""
         sizes = np.bincount(equals)
         times = int(np.gcd.reduce(sizes))
         if times == 1 or len(sizes) < MIN_REPEATED:
@@ -202,7 +201,7 @@ class LabelGroups(CachesValues):
         return LabelGroups(self.of_label[rows], self.kind)
 
     def joined(self, keys: IntArray) -> LabelGroups:
-        """Return groups in which labels of the same key are together too; 0 stands for no key."""
+        """Join groups that contain labels with the same key; 0 stands for no key."""
         own = np.where(keys == 0, -1 - np.arange(len(keys)), keys)
         _, of_key = np.unique(own, return_inverse=True)
         _, of_group = np.unique(self.of_label, return_inverse=True)
@@ -234,9 +233,9 @@ class LabelGroups(CachesValues):
 
 
 def found_groups(samples: FloatArray, classes: IntArray, indicator: BoolArray, keys: IntArray | None) -> LabelGroups:
-    """Return the groups to leave out: the user's groups and copies if groups are given, else near copies.
+    """Return the groups to leave out: the user's groups and duplicates if groups are given, else near duplicates.
 
-    `indicator` marks the features that stand for a category; `keys` are those of the user's groups, 0 for none.
+    `indicator` marks indicator features of categories; `keys` are those of the user's groups, 0 for none.
     """
     copies = LabelGroups.of_copies(samples, classes)
     if keys is not None and keys.any():
@@ -247,13 +246,13 @@ def found_groups(samples: FloatArray, classes: IntArray, indicator: BoolArray, k
 
 @dataclass(frozen=True)
 class RankScaler:
-    """The share of all samples at or below each value, per coded feature, straight between knots."""
+    """Empirical distribution function of each coded feature, piecewise linear between knots."""
 
-    knots: tuple[Knots | None, ...]  # None for an indicator, and for a feature without spread: these stay as they are
+    knots: tuple[Knots | None, ...]  # None for an indicator or a constant feature, which are not changed
 
     @classmethod
     def of_boxes(cls, lower: FloatArray, upper: FloatArray, support: IntArray, indicator: BoolArray) -> RankScaler:
-        """Return the ranks by boxes: the samples of each are taken as spread evenly over its side."""
+        """Estimate the distribution from boxes, assuming samples to be uniform within each box."""
         return cls(
             tuple(
                 None if indicator[feature] else _knots(lower[:, feature], upper[:, feature], support)
@@ -262,7 +261,7 @@ class RankScaler:
         )
 
     def blend(self, coded: FloatArray, rank_weight: float) -> FloatArray:
-        """Return coded values as a mixture of themselves (weight 0) and their ranks (weight 1), still in [0, 1]."""
+        """Interpolate between coded values (weight 0) and their ranks (weight 1); results are in [0, 1]."""
         if rank_weight == 0.0:
             return coded
         blended = coded.copy()
@@ -273,7 +272,7 @@ class RankScaler:
         return blended
 
     def tables(self) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Return the values and the shares of all features, one feature after another, and where each starts."""
+        """Return the offsets of the features in concatenated tables, and the values and shares of the tables."""
         nothing = np.empty(0)
         tables = [(nothing, nothing) if knots is None else knots for knots in self.knots]
         offsets = np.concatenate([[0], np.cumsum([len(values) for values, _ in tables])]).astype(np.int64)
@@ -281,7 +280,7 @@ class RankScaler:
         return offsets, values, shares
 
     def add_to(self, scorer: Any) -> None:
-        """Give the tables to a scorer of the backend."""
+        """Pass the tables to a scorer of the backend."""
         scorer.set_ranks(*self.tables())
 
     def to_state(self) -> dict[str, Any]:
@@ -290,7 +289,7 @@ class RankScaler:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_features: int) -> RankScaler:
-        """Return the ranks of a saved state, after checking that they can be some."""
+        """Restore the ranks from a saved state after validating it."""
         values = saved_array(state, "values", np.float64, None, low=0, high=1)
         shares = saved_array(state, "shares", np.float64, len(values), low=0, high=1)
         offsets = saved_array(state, "offsets", np.int64, n_features + 1, low=0, high=len(values))
@@ -305,7 +304,7 @@ class RankScaler:
 
 
 def _shares_at(given: FloatArray, values: FloatArray, shares: FloatArray) -> FloatArray:
-    """Interpolate as `numpy.interp` does, with every step rounded, so that all machines give the same bits."""
+    """Interpolate like `numpy.interp`, but with the same rounding on all machines (no fused operations)."""
     place = np.clip(np.searchsorted(values, given, side="right") - 1, 0, len(values) - 2)
     slope = (np.diff(shares) / np.diff(values))[place]
     found = slope * (np.clip(given, values[0], values[-1]) - values[place]) + shares[place]
@@ -340,7 +339,7 @@ def _knots(lower: FloatArray, upper: FloatArray, support: IntArray) -> Knots | N
 
 @dataclass(frozen=True)
 class BoxSet:
-    """Boxes in the unit cube, (n_boxes, n_features), and their support; of many classes `n_wanted` take part."""
+    """Boxes in the unit cube, (n_boxes, n_features), and their support; with many classes `n_wanted` are used."""
 
     lower: FloatArray
     upper: FloatArray
@@ -360,19 +359,19 @@ class LabelledSet(CachesValues):
     classes: IntArray  # class of each: an index into the classes learnt so far, sorted
     n_classes: int
     boxes: BoxSet
-    indicator: BoolArray  # which features stand for a category
+    indicator: BoolArray  # mask of indicator features of categories
     seed: int
-    weights: FloatArray | None = None  # how much each sample counts in the regression; None: one each
-    group_keys: IntArray | None = None  # samples of one key are left out together; 0 stands for no group
-    # how much each class counts; balanced: in inverse proportion to the weights of its labels
+    weights: FloatArray | None = None  # sample weights; None: all one
+    group_keys: IntArray | None = None  # samples with the same key are left out together; 0 for no group
+    # class weights; balanced: inversely proportional to the total weight of the labels
     class_weights: FloatArray | str | None = None
-    rows: IntArray | None = None  # which of the labels that are kept; None: all
-    # random keys of the samples, the same for copies; None: blocks are dealt out in the order of the labels
+    rows: IntArray | None = None  # indices among the stored labels; None: all
+    # hashes of the samples; None: blocks are assigned in the order of the labels
     keys: KeyArray | None = None
-    # the block in which each label had part in a choice before, `NO_BLOCK` where it had none; None: no label had
+    # the block of each label in an earlier selection, `NO_BLOCK` if it was not used; None: no earlier selection
     block_of: IntArray | None = None
-    column_of: IntArray | None = None  # the column of the user that each feature stands for; None: each is its own
-    # which labels are left out together; None: that follows from the samples and the keys of groups
+    column_of: IntArray | None = None  # the user's column of each feature; None: one feature per column
+    # groups of labels that are left out together; None: derived from the samples and the keys of groups
     given_groups: LabelGroups | None = None
 
     @cached_property
@@ -384,10 +383,10 @@ class LabelledSet(CachesValues):
 
     @cached_property
     def blocks(self) -> IntArray:
-        """The block of each label: settings are chosen without a block to predict its labels.
+        """The block of each label: its prediction uses settings selected without its block.
 
-        A block has whole groups, dealt out by their keys, so that the order of labels does not matter. Up to `N_BLOCKS`
-        groups, each is a block.
+        Blocks consist of whole groups, assigned by their keys, so that the order of labels does not matter. Up to
+        `N_BLOCKS` groups, each group is a block.
         """
         groups = self.groups.numbers
         blocks = self._places_of_groups % N_BLOCKS
@@ -398,7 +397,7 @@ class LabelledSet(CachesValues):
 
     @cached_property
     def _places_of_groups(self) -> IntArray:
-        """The place of each group in an order that follows from the keys of its samples."""
+        """Rank of each group in an order given by the keys of its samples."""
         groups = self.groups.numbers
         n_groups = int(groups.max(initial=-1)) + 1
         if self.keys is None:
@@ -428,7 +427,7 @@ class LabelledSet(CachesValues):
 
     @property
     def ridge_weights(self) -> FloatArray | None:
-        """The same, None where each counts one."""
+        """The row weights, or None if all are one."""
         return None if self.weights is None and self.class_weights is None else self.row_weights
 
     @cached_property
@@ -481,7 +480,7 @@ class LabelledSet(CachesValues):
         return replace(self, boxes=boxes, given_groups=self.groups)
 
     def of_classes(self, rows: IntArray) -> LabelledSet:
-        """Return the set with some labels, as if there were no other classes than theirs."""
+        """Return the set restricted to `rows`, and to their classes."""
         known, classes = np.unique(self.classes[rows], return_inverse=True)
         weights = self.class_weights
         return replace(
@@ -506,7 +505,7 @@ class LabelledSet(CachesValues):
 
 
 class DesignMatrices:
-    """A labelled set with cached values that its bases share."""
+    """A labelled set with a cache of values that bases share."""
 
     def __init__(self, labelled: LabelledSet) -> None:
         self.labelled, self.boxes = labelled, labelled.boxes
@@ -518,7 +517,7 @@ class DesignMatrices:
         self._boxes_on: dict[tuple[float, int], tuple[FloatArray, FloatArray]] = {}
 
     def hiding(self, hidden: BoolArray) -> DesignMatrices:
-        """Return the same samples and boxes where some labels are not known: no function may depend on them."""
+        """Return the same samples and boxes with some labels hidden, so that no function depends on them."""
         other = copy.copy(self)
         other.known_labels, other._made = ~hidden, {}
         return other
@@ -549,8 +548,8 @@ class DesignMatrices:
         return self._samples_on[rank_weight]
 
     def boxes_on(self, rank_weight: float, n_boxes: int) -> tuple[FloatArray, FloatArray]:
-        """Return the lower and upper corners of the first boxes on a scale; unreached sides are unchanged."""
-        key = rank_weight, min(n_boxes, len(self.boxes.lower))  # parts with fewer boxes share what is made
+        """Return the corners of the first boxes on a scale; sides of features without a value are unchanged."""
+        key = rank_weight, min(n_boxes, len(self.boxes.lower))  # subsets with fewer boxes share the entry
         if key not in self._boxes_on:
             lower, upper = self.boxes.lower[:n_boxes], self.boxes.upper[:n_boxes]
             reached = lower <= upper
@@ -560,7 +559,7 @@ class DesignMatrices:
 
 
 def places_in_class(classes: IntArray) -> IntArray:
-    """Return the place of each label among those of its class, from 0."""
+    """Return the index of each label among the labels of its class."""
     order = np.argsort(classes, kind="stable")
     sizes = np.bincount(classes)
     places = np.empty(len(classes), dtype=np.int64)
@@ -569,7 +568,7 @@ def places_in_class(classes: IntArray) -> IntArray:
 
 
 def feature_means(samples: FloatArray, weights: FloatArray | None = None) -> FloatArray:
-    """Return the mean of each feature over the samples that have it; the middle of the range where none has."""
+    """Return the mean of each feature without missing values; the middle of the range if all are missing."""
     known = ~np.isnan(samples)
     if weights is None:
         return np.where(known.any(axis=0), np.nansum(samples, axis=0) / np.maximum(known.sum(axis=0), 1), 0.5)

@@ -1,4 +1,4 @@
-"""The families of evidence: trends and curves over features, randomised trees, and the table of all families.
+"""The registry of all families of basis functions, and those over features: linear, splines and randomised trees.
 
 Families over boxes are in `boxes.py` and `graph.py`.
 """
@@ -32,40 +32,40 @@ from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING, N_BLOCKS
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, keys_of_numbers
 from sslart._utils.validation import check_number, saved_array
 
-MIN_DEVIATION = 0.02  # of a standardised feature, so that a nearly constant one is not blown up
-LOW_RIDGES = (1e-6, 1e-5, 1e-4)  # for trends alone: they cost nothing there, and help no other family
-N_KNOTS = 17  # a curve is straight between knots at every sixteenth of the range
-MAX_ENTRIES = 2**23  # of the functions of curves computed at once
-N_TREES = 256  # about 64 of them predict a left-out label, about 16 do without any further block
-LEFT_OUT = 0.25  # of the blocks, by each tree
-MIN_BLOCKS = 8  # of labels; of fewer no trees are grown
+MIN_DEVIATION = 0.02  # in standardisation, so that a nearly constant feature is not scaled up
+LOW_RIDGES = (1e-6, 1e-5, 1e-4)  # for linear trends only: cheap there, and no help for other families
+N_KNOTS = 17  # knots at every sixteenth of the range
+MAX_ENTRIES = 2**23  # spline functions computed at once, to bound memory
+N_TREES = 256  # about 64 of them are out of bag for a label, and about 16 for a label and one further block
+LEFT_OUT = 0.25  # share of blocks that are out of bag, for each tree
+MIN_BLOCKS = 8  # of labels: with fewer no trees are grown
 SHARE_TRIED = 0.5  # of the columns, at each split
-MIN_WEIGHT = 1e-9  # of a leaf: any sample may be one
+MIN_WEIGHT = 1e-9  # of a leaf: a single sample may be a leaf
 
 
 @dataclass(frozen=True)
 class LinearTerm(Term):
-    """A trend, straight in each feature on one scale. A missing value adds nothing."""
+    """A linear function of the features on one scale. A missing value adds nothing."""
 
     kind: ClassVar[str] = "linear"
     weights_name: ClassVar[str] = "slopes"
     rank_weight: float
-    centre: FloatArray  # where the trend is zero
+    centre: FloatArray  # the point at which the term is zero
     slopes: FloatArray  # (n_features, n_classes)
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
-        """Return the term of a saved state, after checking that it can be one."""
+        """Restore the term from a saved state after validating it."""
         centre = saved_array(state, "centre", np.float64, shape.n_features, low=-MARGIN, high=1 + MARGIN)
         return cls(saved_rank_weight(state), centre, saved_coefficients(state, "slopes", *shape[:2]))
 
     def add_to(self, scorer: Any) -> None:
-        """Add the trend to a scorer of the backend."""
+        """Add the linear term to a scorer of the backend."""
         scorer.add_linear(self.rank_weight, self.centre, np.ascontiguousarray(self.slopes))
 
 
 class LinearBasis(Basis):
-    """The features, centred; standardised where the spec wants it."""
+    """The centred features; standardised if the bandwidth of the spec is 1."""
 
     def __init__(self, spec: BasisSpec, design: DesignMatrices) -> None:
         samples, sample_weights = design.samples_on(spec.rank_weight), design.labelled.ridge_weights
@@ -80,12 +80,12 @@ class LinearBasis(Basis):
         self.centre, self.deviation = centre, deviation
 
     def terms(self, weights: FloatArray) -> list[Term]:
-        """Return the trend that weights make."""
+        """Return the linear term with the given weights."""
         return [LinearTerm(self.spec.rank_weight, self.centre, weights / self.deviation[:, None])]
 
 
 class LinearFamily(Family):
-    """A linear trend over all features; the bandwidth is 0 for raw features, 1 for standardised ones."""
+    """Linear functions of all features; the bandwidth is 0 for raw features, 1 for standardised ones."""
 
     kind: ClassVar[str] = "linear"
     name: ClassVar[str] = "linear"
@@ -95,17 +95,17 @@ class LinearFamily(Family):
     bandwidth_range: ClassVar[tuple[float, float]] = (0, MAX_SETTING)
 
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
-        """Return both ways on every scale."""
-        return [BasisSpec(self.kind, scale, way) for scale in fixed.rank_weights for way in (0.0, 1.0)]
+        """Return raw and standardised features on every scale."""
+        return [BasisSpec(self.kind, scale, bandwidth) for scale in fixed.rank_weights for bandwidth in (0.0, 1.0)]
 
     def ridges(self, fixed: FixedSettings) -> tuple[float, ...]:
-        """Return also low values of λ: a sharp trend may lie in small differences of features that go together."""
+        """Return λ including low values, for steep trends in small differences of correlated features."""
         return fixed.ridges if fixed.ridge is not None else (*fixed.some(LOW_RIDGES), *fixed.ridges)
 
 
 @dataclass(frozen=True)
 class SplineTerm(Term):
-    """A curve per feature and class on one scale, straight between even knots. A missing value adds nothing."""
+    """A piecewise linear curve per feature and class on one scale, with equidistant knots; 0 for missing values."""
 
     kind: ClassVar[str] = "splines"
     weights_name: ClassVar[str] = "heights"
@@ -114,7 +114,7 @@ class SplineTerm(Term):
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
-        """Return the term of a saved state, after checking that it can be one."""
+        """Restore the term from a saved state after validating it."""
         heights = saved_coefficients(state, "heights", shape.n_features, N_KNOTS, shape.n_classes)
         return cls(saved_rank_weight(state), heights)
 
@@ -124,17 +124,17 @@ class SplineTerm(Term):
 
 
 def knot_positions(values: FloatArray, n_knots: int = N_KNOTS) -> tuple[IntArray, FloatArray]:
-    """Return the knot below each value in [0, 1], and which part of the way to the next knot the value lies at."""
+    """Return the knot below each value in [0, 1], and the position of the value between it and the next knot."""
     position = np.clip(np.nan_to_num(values), 0.0, 1.0) * (n_knots - 1)
     below = np.minimum(position.astype(np.int64), n_knots - 2)
     return below, position - below
 
 
 class SplineBasis(Basis):
-    """Smooth curves over each feature: the heights at two knots correlate more the closer the knots are.
+    """Smooth curves over each feature: the prior correlation of the heights of two knots decays with their distance.
 
-    An indicator has two knots, since it has two values. The functions of all features together are many, so they are
-    computed for some features at a time, and not kept.
+    An indicator has two knots, since it has two values. The functions of all features take much memory, so they are
+    computed for some features at a time and not stored.
     """
 
     def __init__(self, spec: BasisSpec, design: DesignMatrices) -> None:
@@ -152,7 +152,7 @@ class SplineBasis(Basis):
         return np.hstack([*self._parts(rows)])
 
     def _parts(self, rows: IntArray | slice = slice(None)) -> Iterator[FloatArray]:
-        """Yield the functions at labels, those of some features at a time."""
+        """Yield the functions at labels, some features at a time."""
         samples = self._samples[rows]
         for features, n_knots in self._features:
             step = max(MAX_ENTRIES // (max(len(samples), 1) * n_knots), 1)
@@ -184,7 +184,7 @@ class SplineBasis(Basis):
         return np.concatenate([multiply(part.T, coefficients) for part in self._parts()]) / self.scale
 
     def terms(self, weights: FloatArray) -> list[Term]:
-        """Return the curves that weights make."""
+        """Return the curves with the given weights."""
         heights, start = np.empty((self._samples.shape[1], N_KNOTS, weights.shape[1])), 0
         for features, n_knots in self._features:
             end = start + len(features) * n_knots
@@ -227,7 +227,7 @@ class TreeTerm(Term):
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
-        """Return the term of a saved state, after checking that it can be one."""
+        """Restore the term from a saved state after validating it."""
         return cls(saved_rank_weight(state), Forest.from_state(state, *shape[:2], MAX_COEFFICIENT))
 
     def add_to(self, scorer: Any) -> None:
@@ -248,7 +248,7 @@ class TreeTerm(Term):
 
 
 class TreeBasis(Basis):
-    """Trees and which blocks of labels each was grown without."""
+    """Trees, each grown without some blocks of labels, which are its out-of-bag labels."""
 
     def __init__(self, spec: BasisSpec, design: DesignMatrices) -> None:
         labelled = design.labelled
@@ -273,7 +273,7 @@ class TreeBasis(Basis):
         return Fit(0.0, self.own_weights(targets), left_out)
 
     def own_left_out_without(self, targets: FloatArray, groups: LabelGroups, blocks: Sequence[IntArray]) -> FloatArray:
-        """Return out-of-bag predictions of each label by the trees grown also without a second block of labels."""
+        """Return out-of-bag predictions of each label by the trees that were grown without each block as well."""
         is_without = self._is_without[:, [self._block_of[rows[0]] for rows in blocks]].astype(np.float64)
         by_tree = self._left_out_by_tree
         sums = multiply(is_without.T, by_tree.reshape(len(by_tree), -1)).reshape(len(blocks), *targets.shape)
@@ -281,16 +281,16 @@ class TreeBasis(Basis):
         return np.asarray(sums / np.maximum(n_without, 1.0)[..., None])
 
     def own_weights(self, targets: FloatArray) -> FloatArray:
-        """Return the values of the leaves, so that the sum over trees is their mean."""
+        """Return the leaf values divided by the number of trees, so that the sum over trees is the mean."""
         return self.forest.values / len(self.forest.roots)
 
     def terms(self, weights: FloatArray) -> list[Term]:
-        """Return the trees with values of their leaves."""
+        """Return the trees with the given leaf values."""
         return [TreeTerm(self.spec.rank_weight, replace(self.forest, values=weights))]
 
 
 def forest_of(spec: BasisSpec, design: DesignMatrices, takes_part: BoolArray) -> Forest:
-    """Return a tree for each row of `takes_part`, which shows the labels it is grown from."""
+    """Return a tree for each row of `takes_part`, the mask of the labels to grow it from."""
     labelled, samples = design.labelled, design.samples_on(spec.rank_weight)
     n_columns = samples.shape[1] if labelled.column_of is None else len(np.unique(labelled.column_of))
     return Forest.grown(
@@ -315,14 +315,14 @@ class TreeFamily(Family):
     bandwidth_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     uses_ridge: ClassVar[bool] = False
     gains_from_labels: ClassVar[bool] = True
-    prior: ClassVar[float] = 60.0  # against one of many similar candidates of other families
+    prior: ClassVar[float] = 60.0  # a single candidate, where other families have many similar ones
 
     def grid(self, fixed: FixedSettings) -> list[BasisSpec]:
-        """Return one way to grow them; a monotone scale makes no difference."""
+        """Return a single candidate: trees do not depend on monotone scales."""
         return [BasisSpec(self.kind, fixed.rank_weights[0], SHARE_TRIED)]
 
     def applies(self, design: DesignMatrices) -> bool:
-        """Return True if there are enough labels to leave some out of each tree."""
+        """Return True if there are enough blocks of labels for out-of-bag predictions."""
         return len(np.unique(design.labelled.blocks)) >= MIN_BLOCKS
 
 
@@ -342,17 +342,17 @@ _TERMS = {family.term.kind: family.term for family in FAMILIES}
 
 
 def family_of(spec: BasisSpec) -> Family:
-    """Return the family of a basis; a KeyError where there is none."""
+    """Return the family of a basis; raise a KeyError if there is none."""
     return _BY_KIND[spec.kind]
 
 
 def term_of(state: dict[str, Any], shape: TermShape) -> Term:
-    """Return a term of a saved state, after checking that it can be one."""
+    """Restore a term from a saved state after validating it."""
     return _TERMS[state["kind"]].from_state(state, shape)
 
 
 def mixture_of(state: dict[str, Any]) -> Mixture:
-    """Return a mixture of a saved state, after checking that it can be one."""
+    """Restore a mixture from a saved state after validating it."""
     specs = tuple(BasisSpec(*spec) for spec in state["specs"])
     if not specs or any(not isinstance(spec.kind, str) or spec.kind not in _BY_KIND for spec in specs):
         raise ValueError("the model has a basis of an unknown kind")

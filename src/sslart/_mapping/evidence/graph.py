@@ -1,7 +1,7 @@
-"""The graph of boxes as basis functions: labels propagated from box to box, read at the box nearest to a sample.
+"""Label propagation over the graph of boxes; a sample gets the values of its nearest box.
 
-Labels follow clusters and manifolds, as unlabelled boxes pass them on like labelled ones. Two kinds: "spread"
-normalises what every box has received; "carried" is a ridge regression whose Gram matrix the graph makes.
+Labels follow clusters and manifolds, since unlabelled boxes pass them on like labelled ones. Two kinds: "spread" is
+label spreading (Zhou et al. 2004), normalised per box; "carried" is a ridge regression with the kernel of the graph.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from sslart._utils.cache import CachesValues
 from sslart._utils.resources import stop_flag
 from sslart._utils.validation import require, saved_array
 
-N_NEIGHBOURS = 7  # of each box in the graph; the distance of the last scales similarities
-UNREACHED = 1e-12  # sum of shares below which no label has reached a box, but for rounding
-MIN_BOXES = 4
-N_BOXES, MAX_BOXES = 1000, 1500  # of the graph: usually, and where classes are many
-OWN_SHARE = 0.5  # of the nearest box in what the graph adds; its neighbours share the rest
-SPREAD_REACHES = (0.2, 0.9)  # a in (I − aS)⁻¹, by which labels are propagated
+N_NEIGHBOURS = 7  # of each box in the graph; the distance to the last one is the local scale of similarity
+UNREACHED = 1e-12  # total below which no label has reached a box, except for rounding
+MIN_BOXES = 4  # smallest graph that is tried
+N_BOXES, MAX_BOXES = 1000, 1500  # of the graph: usually, and with many classes; the time is cubic
+OWN_SHARE = 0.5  # activation of the nearest box; its neighbours share the rest
+SPREAD_REACHES = (0.2, 0.9)  # a in (I − aS)⁻¹, the label propagation
 CARRIED_REACHES = (0.9, 0.99)  # a in Φ (I − aS)⁻¹ Φ'
 
 
 def similarity(centres: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Return S and the nearest boxes of each box: S is their self-tuned similarity, symmetric, of norm one."""
+    """Return the self-tuned similarity S (symmetric, of norm one) and the nearest neighbours of each box."""
     n_boxes = len(centres)
     n_neighbours = min(N_NEIGHBOURS, n_boxes - 1)
     distances, neighbours = _nearest(centres, n_neighbours)
@@ -56,7 +56,7 @@ def similarity(centres: FloatArray) -> tuple[FloatArray, IntArray]:
 
 
 def _nearest(centres: FloatArray, n_neighbours: int) -> tuple[FloatArray, IntArray]:
-    """Return the distances to the nearest other centres of each, and which they are, nearest first."""
+    """Return distances and indices of the nearest other centres of each centre, nearest first."""
     products = gram_matrix(centres)
     squares = np.diagonal(products)
     apart = np.maximum(squares[:, None] + squares - 2.0 * products, 0.0)
@@ -68,17 +68,17 @@ def _nearest(centres: FloatArray, n_neighbours: int) -> tuple[FloatArray, IntArr
 
 
 class ReadBoxes(NamedTuple):
-    """The boxes that the prediction for each sample is read at, and the share of each in it: (n_samples, n_read)."""
+    """The boxes activated by each sample and their activations, shape (n_samples, n_read)."""
 
     boxes: IntArray
     shares: FloatArray
 
 
 class LabelPropagation:
-    """Labels propagated over the graph, and the share of each class that every box then holds.
+    """Labels propagated over the graph, normalised to class shares in every box.
 
-    They start from `boxes`, and reach others by (I − aS)⁻¹ with the reach a in [0, 1). Targets are indicators of the
-    classes, times the weights of the labels.
+    They start from `boxes` and are propagated by (I − aS)⁻¹ with the reach a in [0, 1). Targets are one-hot classes
+    times the weights of the labels.
     """
 
     def __init__(self, S: FloatArray, reach: float, boxes: IntArray, targets: FloatArray) -> None:
@@ -104,7 +104,7 @@ class LabelPropagation:
     def left_out_without(self, read: ReadBoxes, groups: LabelGroups, blocks: Sequence[IntArray]) -> FloatArray:
         """Return leave-group-out predictions of each label, each also without one block of labels.
 
-        The result has the shape (n_blocks, n_labels, n_classes), without meaning for the labels of the block itself.
+        The result has the shape (n_blocks, n_labels, n_classes) and is undefined for the labels of the block itself.
         """
         held, otherwise = self._without_group(read, groups)
         found = np.empty((len(blocks), *self.targets.shape))
@@ -117,7 +117,7 @@ class LabelPropagation:
         return found
 
     def _without_group(self, read: ReadBoxes, groups: LabelGroups) -> tuple[FloatArray, FloatArray]:
-        """Return the mass at boxes without each label's group, (n_labels, n_read, n_classes), and other targets."""
+        """Return the mass at boxes without each label's group, (n_labels, n_read, n_classes), and its targets."""
         received = self.received[read.boxes, self.start_of[:, None]]
         removed = received[:, :, None] * self.targets[:, None]
         own = self.targets.copy()
@@ -130,13 +130,13 @@ class LabelPropagation:
 
 
 def _shares_of(totals: FloatArray) -> FloatArray:
-    """Return totals per class as shares; 0 throughout where there are none."""
+    """Normalise totals per class to shares; zeros where the total is zero."""
     sums = totals.sum(axis=-1, keepdims=True)
     return np.asarray(totals / np.where(sums > UNREACHED, sums, 1.0))
 
 
 def _normalised(held: FloatArray, otherwise: FloatArray) -> FloatArray:
-    """Return shares that sum to one; a box that no label has reached has the shares of all labels."""
+    """Normalise shares to sum to one; a box that no label has reached gets the shares of all labels."""
     sums = held.sum(axis=-1, keepdims=True)
     reached = sums > UNREACHED
     return np.where(reached, held / np.where(reached, sums, 1.0), otherwise)
@@ -144,11 +144,11 @@ def _normalised(held: FloatArray, otherwise: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class GraphTerm(CachesValues, Term):
-    """The graph of boxes with weights: a sample activates the nearest box and the neighbours of that."""
+    """The graph of boxes with weights: a sample activates the nearest box and its neighbours."""
 
     kind: ClassVar[str] = "graph"
     rank_weight: float
-    # (n_boxes, n_features): on that scale. A missing value of a sample is taken as lying at their mean
+    # (n_boxes, n_features): on that scale. Missing values of samples are replaced by their mean
     centres: FloatArray
     neighbours: IntArray  # (n_boxes, n_neighbours): the other boxes that are activated with each box
     boxes: IntArray  # indices of the boxes
@@ -156,7 +156,7 @@ class GraphTerm(CachesValues, Term):
 
     @classmethod
     def from_state(cls, state: dict[str, Any], shape: TermShape) -> Self:
-        """Return the term of a saved state, after checking that it can be one."""
+        """Restore the term from a saved state after validating it."""
         boxes = saved_places(state, "boxes", None, shape.n_boxes)
         n = len(boxes)
         centres = saved_array(state, "centres", np.float64, n, shape.n_features, low=-MARGIN, high=1 + MARGIN)
@@ -196,7 +196,7 @@ class GraphTerm(CachesValues, Term):
         return np.asarray(OWN_SHARE * self.weights + (1.0 - OWN_SHARE) * self.weights[self.neighbours].mean(axis=1))
 
     def inside_contributions(self) -> tuple[IntArray, FloatArray]:
-        """Return the score that each box adds where it is the nearest one."""
+        """Return the score added at the nearest box, for each box."""
         return self.boxes, OWN_SHARE * self.weights
 
 
@@ -210,7 +210,7 @@ class BoxGraph:
 
     @property
     def read_boxes(self) -> ReadBoxes:
-        """The boxes that the prediction for each labelled sample is read at: the nearest, and its neighbours."""
+        """The boxes activated by each labelled sample: the nearest one and its neighbours."""
         others = self.term.neighbours[self.nearest]
         shares = np.full((len(others), 1 + others.shape[1]), (1.0 - OWN_SHARE) / others.shape[1])
         shares[:, 0] = OWN_SHARE
@@ -242,7 +242,7 @@ class GraphBasis(Basis):
 
 
 class SpreadBasis(GraphBasis):
-    """Boxes that hold the shares of the classes which have reached them."""
+    """Label spreading: boxes have the shares of the classes that reach them."""
 
     _labels: LabelPropagation | None = None
 
@@ -267,7 +267,7 @@ class SpreadBasis(GraphBasis):
 
 
 class CarriedBasis(GraphBasis):
-    """Nearest boxes with weights propagated over the graph: Φ (I − aS)⁻¹ Φ' instead of ΦΦ'."""
+    """Ridge regression with the kernel Φ (I − aS)⁻¹ Φ' of the graph instead of ΦΦ'."""
 
     @cached_property
     def carried(self) -> FloatArray:
@@ -291,7 +291,7 @@ class CarriedBasis(GraphBasis):
 
 
 class SpreadFamily(Family):
-    """Labels propagated over the graph; in place of τ the spec has the reach a."""
+    """Label spreading over the graph; the bandwidth of the spec is the reach a."""
 
     kind: ClassVar[str] = "spread"
     name: ClassVar[str] = "propagated"

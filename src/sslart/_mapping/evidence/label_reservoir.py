@@ -16,22 +16,22 @@ from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
 from sslart._utils.arrays import FloatArray, IntArray, KeyArray, keys_of_numbers, mixed
 from sslart._utils.validation import MAX_COUNT, WITHOUT_SAMPLES, require, saved_array, saved_whole
 
-MAX_CHUNKS = 32  # one per call that learns; more are joined into one
+MAX_CHUNKS = 32  # one per call that learns: beyond, they are concatenated, so that a call of one row is cheap
 ARRAYS = ("codes", "numbers", "weights", "groups", "blocks", "keys", "times")
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Labelled samples that a model keeps."""
+    """Labelled samples stored by a model."""
 
     table: Table
     codes: IntArray  # class codes
-    numbers: IntArray  # place of each label among all that there have been, ascending
+    numbers: IntArray  # number of each label among all labels so far, ascending
     weights: FloatArray
     groups: IntArray  # keys of the groups; 0 for a label without one
-    blocks: IntArray  # in which block a label had part in a choice of settings
-    keys: KeyArray  # random keys: of too many labels, those with the lowest stay
-    times: IntArray  # place of each label among all samples, labelled or not
+    blocks: IntArray  # the block of each label in the last selection of settings
+    keys: KeyArray  # random keys: the labels with the lowest ones stay
+    times: IntArray  # number of each label among all samples, labelled or not
 
     def __getitem__(self, rows: IntArray) -> Chunk:
         return Chunk(self.table[rows], *(getattr(self, name)[rows] for name in ARRAYS))
@@ -39,10 +39,10 @@ class Chunk:
 
 @dataclass(frozen=True)
 class LabelReservoir:
-    """Labelled samples in the user's units. Immutable: new labels make a new reservoir."""
+    """Labelled samples in the user's units. Immutable: adding labels returns a new reservoir."""
 
     chunks: tuple[Chunk, ...] = ()
-    n_seen: int = 0  # how many labels there have been
+    n_seen: int = 0  # number of labels so far, stored or not
 
     def __len__(self) -> int:
         return sum(len(chunk.codes) for chunk in self.chunks)
@@ -60,21 +60,21 @@ class LabelReservoir:
     ) -> LabelReservoir:
         """Add samples to the reservoir; above `max_labels`, those with the lowest random keys stay.
 
-        `weights` are one each by default; `groups` are keys, 0 for none; `times` are numbers of samples, those of the
-        labels by default.
+        `weights` default to one; `groups` are keys, 0 for none; `times` are sample numbers, by default those of the
+        labels.
         """
         if not len(codes):
             return self
         numbers = self.n_seen + np.arange(len(codes))
         weights = np.ones(len(codes)) if weights is None else weights
         groups = np.zeros(len(codes), dtype=np.int64) if groups is None else groups
-        keys = mixed(keys_of_numbers(numbers, seed) ^ row_keys(table))  # other ones in a model of other samples
+        keys = mixed(keys_of_numbers(numbers, seed) ^ row_keys(table))  # depend on samples and seed
         times = numbers if times is None else times
         added = Chunk(table, codes, numbers, weights, groups, np.full(len(codes), NO_BLOCK), keys, times)
         return LabelReservoir((*self.chunks, added), self.n_seen + len(codes))._limited(max_labels)
 
     def followed_by(self, later: LabelReservoir, max_labels: int) -> LabelReservoir:
-        """Return the reservoir with labels that came after it; of too many those with the lowest keys stay."""
+        """Append later labels; above `max_labels`, those with the lowest keys stay."""
         return LabelReservoir((*self.chunks, *later.chunks), later.n_seen)._limited(max_labels)
 
     def _limited(self, max_labels: int) -> LabelReservoir:
@@ -93,11 +93,11 @@ class LabelReservoir:
         return LabelReservoir(tuple(map(change, self.chunks)), self.n_seen)
 
     def times(self) -> IntArray:
-        """Return the places of the labels kept among all samples."""
+        """Return the numbers of the stored labels among all samples."""
         return np.concatenate([np.empty(0, dtype=np.int64), *(chunk.times for chunk in self.chunks)])
 
     def last(self, n_labels: int) -> Chunk:
-        """Return the last labels."""
+        """Return the last `n_labels` labels."""
         if self.chunks and len(self.chunks[-1].codes) == n_labels:
             return self.chunks[-1]
         n_chunks = 1
@@ -107,7 +107,7 @@ class LabelReservoir:
         return tail[np.arange(len(tail.codes) - n_labels, len(tail.codes))]
 
     def since(self, time: float) -> LabelReservoir:
-        """Return the labels of samples from a number on."""
+        """Return the labels of samples from number `time` on."""
         whole = self.whole()
         kept = np.flatnonzero(whole.times >= time)
         return self if len(kept) == len(whole.codes) else LabelReservoir((whole[kept],), self.n_seen)
@@ -116,9 +116,8 @@ class LabelReservoir:
     def joined(cls, reservoirs: Sequence[LabelReservoir], codes: Sequence[IntArray], max_labels: int) -> LabelReservoir:
         """Merge the labels of several models as if they had been interleaved evenly; the order of models is irrelevant.
 
-        Of too many labels those stay whose random keys are lowest: a fair sample of all that there have been.
-
-        `codes`: the new code of each class code of each model.
+        Above `max_labels`, those with the lowest random keys stay: a uniform sample of all labels. `codes`: the new
+        class codes, for each model.
         """
         known = [(one, new) for one, new in zip(reservoirs, codes, strict=True) if len(one)]
         if not known:
@@ -134,7 +133,7 @@ class LabelReservoir:
         kept = kept[np.argsort(places[kept], kind="stable")]
         numbers = np.floor(places[kept] * n_seen).astype(np.int64)
         rank = np.arange(len(kept))
-        numbers = np.maximum.accumulate(numbers - rank) + rank  # ascending: no two labels have one number
+        numbers = np.maximum.accumulate(numbers - rank) + rank  # strictly ascending
         numbers = np.minimum(numbers, n_seen - len(kept) + rank)
         return cls((replace(both[kept], numbers=numbers),), n_seen)
 
@@ -149,9 +148,9 @@ class LabelReservoir:
         )
 
     def of_columns(self, categorical: frozenset[int]) -> LabelReservoir:
-        """Return the reservoir with these columns as the categorical ones.
+        """Return the reservoir with the given columns as categorical ones.
 
-        A column may have been without a value, and so without a kind, in samples that came before.
+        Earlier samples may have been stored before the kind of a column was known.
         """
         if all(chunk.table.categories.keys() == categorical for chunk in self.chunks):
             return self
@@ -163,18 +162,18 @@ class LabelReservoir:
         return self._changed(of_kind)
 
     def whole(self) -> Chunk:
-        """Return all that is kept, in the order in which it came."""
+        """Return all stored labels in order."""
         if len(self.chunks) == 1:
             return self.chunks[0]
         arrays = (np.concatenate([getattr(chunk, name) for chunk in self.chunks]) for name in ARRAYS)
         return Chunk(joined_tables([chunk.table for chunk in self.chunks]), *arrays)
 
     def with_blocks(self, blocks: IntArray) -> LabelReservoir:
-        """Return the reservoir with the block of each label kept, in which it had part in a choice of settings."""
+        """Return the reservoir with the block of each stored label in the selection of settings."""
         return LabelReservoir((replace(self.whole(), blocks=blocks),), self.n_seen)
 
     def grouped(self, keys: IntArray) -> LabelReservoir:
-        """Return the reservoir with a group for each label; `keys`: of all labels that there have been."""
+        """Return the reservoir with a group for each label; `keys`: of all labels so far."""
         whole = self.whole()
         groups = 1 + np.unique(keys, return_inverse=True)[1]
         return LabelReservoir((replace(whole, groups=groups[whole.numbers]),), self.n_seen)
@@ -192,7 +191,7 @@ class LabelReservoir:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_columns: int, n_classes: int) -> LabelReservoir:
-        """Return the reservoir of a saved state, after checking that it can be one."""
+        """Restore the reservoir from a saved state after validating it."""
         values = saved_array(state, "values", np.float64, None, n_columns)
         n = len(values)
         categories = {int(column): np.array([*given], dtype=object) for column, given in state["categories"].items()}
@@ -213,10 +212,10 @@ class LabelReservoir:
 
 
 class AbsentLabels(LabelReservoir):
-    """As many labelled samples as a model had before it was saved without them; all that needs them is refused."""
+    """Placeholder for the labelled samples of a model saved without them; accessing a sample raises a ValueError."""
 
-    n_kept: int  # how many were kept, and how many there had been
-    # a number for each sample, in an ensemble: the same for equal samples, also in other members. None: their places
+    n_kept: int  # number of stored labels before saving
+    # in an ensemble, a number for each sample that identifies equal samples across members; None: their indices
     numbers: IntArray | None
 
     def __init__(self, n_kept: int, n_seen: int, numbers: IntArray | None = None) -> None:
@@ -224,7 +223,7 @@ class AbsentLabels(LabelReservoir):
 
     @property
     def chunks(self) -> tuple[Chunk, ...]:
-        """No samples: a ValueError that names the remedy."""
+        """Raise a ValueError with a remedy."""
         raise ValueError(WITHOUT_SAMPLES)
 
     def __len__(self) -> int:
@@ -234,23 +233,23 @@ class AbsentLabels(LabelReservoir):
         return f"AbsentLabels({len(self)}, {self.n_seen})"
 
     def stand_ins(self) -> Table:
-        """Return the number of each sample in its place."""
+        """Return the number of each sample as its only feature."""
         return Table((np.arange(len(self)) if self.numbers is None else self.numbers).astype(np.float64)[:, None], {})
 
     def followed_by(self, later: LabelReservoir, max_labels: int) -> LabelReservoir:
-        """Return as many absent labels as there are with those that came after them."""
+        """Return a placeholder that includes later labels."""
         numbers = self.numbers
         if numbers is not None and isinstance(later, AbsentLabels) and later.numbers is not None:
             numbers = np.concatenate([numbers, later.numbers])
         return AbsentLabels(len(self) + len(later), later.n_seen, numbers)
 
     def to_state(self) -> dict[str, Any]:
-        """Return the numbers."""
+        """Return the state to save: the numbers of labels and samples."""
         return {"n_kept": len(self), "n_seen": self.n_seen, "numbers": self.numbers}
 
 
 def labels_of(state: dict[str, Any] | None, n_columns: int, n_classes: int) -> LabelReservoir:
-    """Return the labelled samples of a saved state, or that they are absent, after checking it."""
+    """Restore the labelled samples from a saved state after validating it, or a placeholder if it has none."""
     if state is None:
         return LabelReservoir()
     if "n_kept" not in state:

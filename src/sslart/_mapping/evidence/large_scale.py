@@ -1,7 +1,7 @@
-"""Learning from many labels or classes, with settings chosen on a subset of them.
+"""Learning from many labels or classes, with settings selected on a subset of them.
 
-No matrix over all labels is made. With many labels of a few classes, some labels are held out first: what the others
-predict for them decides the share of the trees, and measures the accuracy; then all labels are learnt.
+Memory is linear in the number of labels. With many labels of a few classes, some labels are held out first: the
+predictions for them decide the share of the trees and measure the accuracy; then all labels are learnt.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from sslart._mapping.evidence.readout import Solution, SolutionBuilder
 from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, MANY_CLASSES, NO_BLOCK, BasisSpec, Mixture
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
-MAX_CHOOSING = 500  # labels that settings are chosen on
-MIN_CLASSES = 10  # with two labels each; of fewer, settings are not chosen
-MIN_LEFT_OUT = 50  # labels that had no part in the choice
-MAX_LABELS = 1000  # that take part in the dual, or are left out to measure quality
+MAX_CHOOSING = 500  # labels used to select settings, in cubic time
+MIN_CLASSES = 10  # with two labels each: with fewer, default settings are used
+MIN_LEFT_OUT = 50  # labels not used in the selection
+MAX_LABELS = 1000  # in the dual, or left out to measure quality: time is cubic
 MAX_BOXES = 1000  # or as many as the classes need
-MAX_FUNCTIONS = 6000  # of features in one regression: two matrices of their products take 0.6 GB
-MAX_ACTIVATIONS = 125_000_000  # labels times boxes
-MAX_CLASSES_OF_SEVERAL = 1000  # of more, one mixture is learnt
-HELD_OUT = 5  # one label in so many is held out, up to MAX_LABELS
-N_TREES, N_TREES_TRIED = 128, 48  # that predict, and that show what trees are worth
+MAX_FUNCTIONS = 6000  # of features in one regression: two Gram matrices take 0.6 GB
+MAX_ACTIVATIONS = 125_000_000  # labels times boxes: 0.5 GB in single precision
+MAX_CLASSES_OF_SEVERAL = 1000  # with more classes, only one mixture is learnt, to save time
+HELD_OUT = 5  # every fifth label is held out, up to MAX_LABELS
+N_TREES, N_TREES_TRIED = 128, 48  # trees for prediction, and trees to estimate their share
 
 
 def sample_of_classes(labelled: LabelledSet) -> LabelledSet | None:
-    """Return labels of some classes, several of each; None where too few classes have two labels.
+    """Draw several labels of each of some classes; None if too few classes have two labels.
 
-    A class takes part the more probably, the more labels it has. Of labels that are left out together, one takes part:
-    the others could not show how well the class is predicted. At most half of the labels take part, so that others are
-    left to measure how good the choice is.
+    Classes are drawn with probability proportional to their labels. Of each group only one label is drawn, since its
+    others could not measure how well the class is predicted. At most half of the labels are drawn, so that the others
+    can measure the accuracy.
     """
     order = _random_order(labelled)
     order = order[_first_of_each(labelled.groups.numbers[order])]
@@ -54,7 +54,7 @@ def sample_of_classes(labelled: LabelledSet) -> LabelledSet | None:
 
 
 def warn_of_usual_settings(n_classes: int) -> None:
-    """Warn that settings were not chosen."""
+    """Warn that default settings are used."""
     warnings.warn(
         f"Of {n_classes} classes fewer than {MIN_CLASSES} have two labels, so left-out labels cannot show which "
         "settings suit the data: the usual settings are taken, and the accuracy is not measured. Label a second sample "
@@ -65,9 +65,9 @@ def warn_of_usual_settings(n_classes: int) -> None:
 
 
 def left_out_rows(labelled: LabelledSet, size: int, *, in_proportion: bool) -> IntArray:
-    """Return about `size` labels, in whole groups, that were not used to choose settings.
+    """Return about `size` labels, in whole groups, that were not used to select settings.
 
-    `in_proportion`: each class in its share, but at least two of each. Else which are taken depends on no class.
+    With `in_proportion`, stratified by class, but at least two of each. Else independent of classes.
     """
     groups = labelled.groups.numbers
     took_part = np.zeros(len(groups), dtype=bool) if labelled.block_of is None else labelled.block_of != NO_BLOCK
@@ -89,24 +89,24 @@ def _first_of_each(values: IntArray) -> IntArray:
 
 
 def _in_proportion(rows: IntArray, classes: IntArray) -> IntArray:
-    """Return rows so that the first of them have each class in proportion, but at least two of each."""
+    """Reorder rows so that any leading part is stratified by class, with at least two of each class."""
     place = places_in_class(classes)
     rank = np.where(place < 2, 0.0, (place + 0.5) / np.bincount(classes)[classes])
     return rows[np.argsort(rank, kind="stable")]
 
 
 def _random_order(labelled: LabelledSet) -> IntArray:
-    """Return the labels in the order of their keys, which is the same in all members of an ensemble; else at random."""
+    """Return a random order of labels by their keys, the same in all members of an ensemble; without keys, by seed."""
     if labelled.keys is None:
         return np.random.RandomState(labelled.seed).permutation(len(labelled.classes))
     return np.argsort(labelled.keys, kind="stable")
 
 
 class MixtureLimits(NamedTuple):
-    """Limits on the mixtures fitted to many labels: the best few that need no matrix over labels.
+    """Limits on the mixtures fitted to many labels: the best few whose memory is linear in the labels.
 
-    `ridge_only`: those of a ridge regression, since others need memory for labels times classes. The functions of
-    features must not be too many for a matrix of them: `n_features` are the numeric ones, and the indicators.
+    `ridge_only`: ridge regressions only, since others need memory for labels times classes. The number of functions is
+    limited by the size of their Gram matrix: `n_features` are the numeric features and the indicators.
     """
 
     n_mixtures: int = 2
@@ -130,13 +130,13 @@ class MixtureLimits(NamedTuple):
         return fits and all(one.fits_many and (one.uses_ridge or not self.ridge_only) for one in families)
 
     def best(self, mixtures: Sequence[Mixture]) -> list[Mixture]:
-        """Return the best of some mixtures that can be learnt."""
+        """Return the best of the mixtures that are within the limits."""
         able = [one for one in mixtures if one.weight and self.allows(one.specs)]
         return sorted(able or [DEFAULT_MIXTURE], key=lambda one: -one.weight)[: self.n_mixtures]
 
 
 def learn_many_classes(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -> Solution:
-    """Learn from many labels of many classes; labels without part in the choice are left out to measure accuracy."""
+    """Learn from many labels of many classes; labels not used to select settings measure the accuracy."""
     n_boxes = min(max(MAX_BOXES, labelled.boxes.n_wanted), max(MAX_BOXES, MAX_ACTIVATIONS // len(labelled.classes)))
     design = DesignMatrices(replace(labelled, boxes=labelled.boxes.first(n_boxes)))
     best = MixtureLimits.of(labelled).best(mixtures)
@@ -154,15 +154,15 @@ def learn_many_classes(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes
 
 
 class LearntMixture(NamedTuple):
-    """One mixture."""
+    """A mixture fitted without the held-out labels."""
 
     predicted: FloatArray  # (n_held_out, n_classes): the scores of labels that were held out
-    # returns the terms and the bias, times a share, after all labels are learnt
+    # returns the terms and the bias, multiplied by a share, after learning all labels
     terms: Callable[[float], tuple[list[Term], FloatArray | float]]
 
 
 def learn_many_labels(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -> Solution:
-    """Learn from many labels with mixtures that others of the labels have chosen."""
+    """Learn from many labels with mixtures selected on a subset of them."""
     design = DesignMatrices(replace(labelled, boxes=labelled.boxes.first(MAX_BOXES)))
     rows = left_out_rows(labelled, min(MAX_LABELS, len(labelled.classes) // HELD_OUT), in_proportion=False)
     is_held_out = np.zeros(len(labelled.classes), dtype=bool)
@@ -241,7 +241,7 @@ def _trees(mixture: Mixture, design: DesignMatrices, is_held_out: BoolArray) -> 
 def _share_of_trees(
     others: FloatArray, trees: FloatArray, labelled: LabelledSet, rows: IntArray
 ) -> tuple[float, FloatArray]:
-    """Return the share of trees of the least squared error, and for each held-out label that without its block."""
+    """Return the share of trees with the lowest squared error, and that without the block of each held-out label."""
     counts, blocks = labelled.counts[rows], labelled.blocks[rows]
     difference = trees - others
     gains = counts * (difference * (labelled.targets[rows] - others)).sum(axis=1)

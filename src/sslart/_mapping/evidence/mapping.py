@@ -1,4 +1,4 @@
-"""Evidence mapping of one network: the stored labels, when settings are chosen, and the fitted regression."""
+"""Evidence mapping of one network: stored labels, selection of settings, and the fitted regression."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ from sslart._utils.cache import CachesValues, changed
 from sslart._utils.text import list_text
 from sslart._utils.validation import WITHOUT_SAMPLES, require
 
-MAX_BOXES = 4000  # that take part in a regression; many classes may need more
-MAX_BOXES_OF_CLASSES = 6000  # where there are as many classes
-BOXES_PER_CLASS = 2  # at least, that take part
-N_BASES = 24  # kept while settings are chosen: boxes of several bandwidths on several scales, and others
-N_CORNERS = 16  # copies of the corners of boxes: on each scale, weighted, and as the kernel packs them
-N_HEAVIEST = 16  # mixtures that predict by some of the labels
+MAX_BOXES = 4000  # used in a regression; many classes may need more
+MAX_BOXES_OF_CLASSES = 6000  # used in a regression with as many classes
+BOXES_PER_CLASS = 2  # used at least, for each class
+N_BASES = 24  # bases in memory during the selection, for the memory estimate
+N_CORNERS = 16  # copies of the corners of boxes (scales, weighted, packed), for the memory estimate
+N_HEAVIEST = 16  # mixtures used in predictions from a subset of the labels, for speed
 
 
 class Known(NamedTuple):
-    """Results that a mapping has from the start, because learning or a file has made them."""
+    """Results known at construction, from learning or from a file."""
 
     updates: Updates | None = None
     settled: Solution | None = None  # of the regression on all labels kept
-    predicted: IntArray | None = None  # the class codes that were predicted for the samples last learnt
+    predicted: IntArray | None = None  # the class codes predicted for the samples of the last call
 
 
 NOTHING_KNOWN = Known()
@@ -69,38 +69,38 @@ NOTHING_KNOWN = Known()
 
 @dataclass(frozen=True, eq=False)
 class EvidenceMapping(CachesValues, Mapping):
-    """All boxes contribute to every prediction, and a ridge regression on the labelled samples gives their weights.
+    """Evidence mapping: all boxes contribute to every prediction, with weights of a ridge regression on the labels.
 
-    Between two choices of settings the boxes that take part stay as they were, and a label is a small update of the
-    weights. Immutable: every call that learns makes a new one.
+    Between two selections of settings the boxes in use are fixed, and each label is a small update of the weights.
+    Immutable: every call that learns returns a new mapping.
     """
 
     uses_evidence = True
     settings: EvidenceSettings
-    network: Network | None = None  # the boxes as they were at the last choice of settings; None before the first
+    network: Network | None = None  # the network at the last selection of settings; None before the first
     class_table: ClassTable = field(default_factory=ClassTable)
-    reservoir: LabelReservoir = field(default_factory=LabelReservoir)  # the labelled samples that were kept then
-    mixtures: tuple[Mixture, ...] = ()  # what leave-one-out has chosen; empty without a label
-    # the solution that the choice came with, where it is that of the boxes and labels as they are
+    reservoir: LabelReservoir = field(default_factory=LabelReservoir)  # the labelled samples stored then
+    mixtures: tuple[Mixture, ...] = ()  # selected by leave-one-out; empty without a label
+    # the solution found by the selection, if the boxes and labels have not changed since
     chosen: Solution | None = None
-    # whether labels have chosen the settings; they cannot where classes are many and too few have two labels
+    # whether settings were selected by labels; they are defaults if too few of many classes have two labels
     settings_by_labels: bool = True
-    recent: StreamState = field(default_factory=StreamState)  # what has come since
+    recent: StreamState = field(default_factory=StreamState)  # the samples since then
     known: Known = field(default_factory=lambda: NOTHING_KNOWN)
-    dependence: Dependence | None = None  # between rows, by which `fit` has grouped the labels
+    dependence: Dependence | None = None  # between rows, by which `fit` grouped the labels
 
     @property
     def max_labels(self) -> int:
-        """The most labelled samples that are kept."""
+        """The maximum number of stored labelled samples."""
         return self.settings.max_labels
 
     @property
     def weighs_classes(self) -> bool:
-        """True if labels count by weights of their classes."""
+        """True if there are class weights."""
         return self.settings.class_weight is not None
 
     def memory(self, size: FitSize) -> float:
-        """Return the most memory in bytes: corners of boxes, functions at the labels, matrices of their products."""
+        """Return an upper bound of the memory in bytes: corners of boxes, design matrices, and Gram matrices."""
         n_features, n_labels = size.n_features, size.n_labels
         n_few, n_dual = min(n_labels, MAX_TRIED), min(n_labels, MAX_LABELS)
         n_landmarks = min(size.n_boxes, MAX_BOXES)
@@ -114,11 +114,11 @@ class EvidenceMapping(CachesValues, Mapping):
         return 8.0 * entries
 
     def keeping(self, max_labels: int) -> Self:
-        """Return the mapping with another limit on the labelled samples that are kept."""
+        """Return the mapping with another limit on stored labelled samples."""
         return replace(self, settings=self.settings._replace(max_labels=max_labels))
 
     def check_classes(self, owner: str, class_table: ClassTable) -> None:
-        """Raise a ValueError where a class weight is that of a class that `fit` has no label of."""
+        """Raise a ValueError if `class_weight` names a class without labels."""
         given, classes = self.settings.class_weight, class_table.classes.tolist()
         unknown = [] if given is None or isinstance(given, str) else [label for label in given if label not in classes]
         if unknown:
@@ -129,10 +129,10 @@ class EvidenceMapping(CachesValues, Mapping):
             )
 
     def segment(self, codes: IntArray, n_classes: int) -> Segment:
-        """Return the first rows of a stream that are learnt together: up to the last choice of settings, or all.
+        """Return the rows of a stream to learn together: up to the last selection of settings, or all.
 
-        A choice does not depend on those before, so that of several only the last one is made. Where half-lives
-        compete, each choice is made: the errors in between decide on the next.
+        A selection does not depend on earlier ones, so that only the last of several is made. If half-lives compete,
+        every selection is made, since it depends on the errors before it.
         """
         if isinstance(self.reservoir, AbsentLabels):
             raise ValueError(WITHOUT_SAMPLES)
@@ -183,29 +183,29 @@ class EvidenceMapping(CachesValues, Mapping):
         return changed(mapping, known=mapping.known._replace(predicted=predicted))
 
     def after_unlabelled(self, class_table: ClassTable) -> Self:
-        """Return the mapping after a sample without a label, at which no settings are chosen."""
+        """Return the mapping after an unlabelled sample that triggers no selection of settings."""
         recent = changed(self.recent, n_samples=self.recent.n_samples + 1)
         return self._keeping_results(class_table=class_table, recent=recent)
 
     def _keeping_results(self, **changes: Any) -> Self:
-        """Return a copy with the given changes that has the same solution and updates, as far as they were needed."""
+        """Return a copy with the given changes that keeps the cached solution and updates."""
         updates: Updates | None = vars(self).get("updates", self.known.updates)
         known = NOTHING_KNOWN if updates is None else Known(updates)
         return changed(self, chosen=vars(self).get("solution", self.chosen), known=known, **changes)
 
     def _changed(self, **changes: Any) -> Self:
-        """Return a copy with the given changes, and with its caches cleared."""
+        """Return a copy with the given changes and empty caches."""
         return changed(self, **{"known": NOTHING_KNOWN, **changes})
 
     @property
     def predicted(self) -> IntArray | None:
-        """The class codes that were predicted for the samples last learnt before they were; None: not known."""
+        """The class codes predicted for the samples of the last call before learning them; None if not known."""
         return self.known.predicted
 
     def _predicted(self, codes: IntArray, known: IntArray) -> IntArray | None:
-        """Return the predictions for the last samples from before they were learnt, as codes; None without updates.
+        """Return the class codes predicted for the last samples before learning them; None without updates.
 
-        -1 where a sample has no label, or is the first one of its class.
+        -1 if a sample has no label, or is the first one of its class.
         """
         updates = self.updates
         if updates is None:
@@ -236,7 +236,7 @@ class EvidenceMapping(CachesValues, Mapping):
         choose: Effort = Effort.CAREFUL,
         in_order: bool = False,
     ) -> Self:
-        """Return the mapping with the current boxes and all labels, after choosing settings for them."""
+        """Return the mapping with the current boxes and all labels, after selecting settings for them."""
         reservoir = self.reservoir.followed_by(self.recent.labels, self.settings.max_labels)
         reservoir = reservoir.of_columns(network.encoder.categorical)
         half_life = self.recent.half_life_for(self.settings, competition, reservoir.times())
@@ -262,7 +262,7 @@ class EvidenceMapping(CachesValues, Mapping):
         return replace(mapping, recent=recent.after_fit(mapping.mixtures, len(reservoir)))
 
     def _with_choice(self, is_last: bool, fixed: FixedSettings) -> Self:
-        """Return the mapping with the settings that the labels choose; `fixed`: those that they do not."""
+        """Return the mapping with settings selected by the labels; `fixed`: those set by the user."""
         nodes = self._landmarks()
         labelled = replace(self._labelled_set(nodes), block_of=None)
         solution: Solution | None
@@ -275,7 +275,7 @@ class EvidenceMapping(CachesValues, Mapping):
             solution = choose(labelled, fixed, nodes)
             mixtures, blocks, by_labels = solution.mixtures, labelled.blocks, True
         used = self.recent.used(self.reservoir)
-        if used is not None:  # blocks of the labels that take part as blocks of all labels kept
+        if used is not None:  # convert the blocks of the labels used to blocks of all stored labels
             own, blocks = blocks, np.full(len(self.reservoir), NO_BLOCK)
             blocks[used] = own
         return replace(
@@ -297,7 +297,7 @@ class EvidenceMapping(CachesValues, Mapping):
         return self._of_all(learn(self._labelled_set(nodes), self.mixtures, nodes))
 
     def dependent_units(self, candidates: Sequence[Units]) -> Units | None:
-        """Return the units within which labelled rows depend on each other most; None where that is not shown."""
+        """Return the units within which labelled rows depend on each other most; None if not significant."""
         numbers = self.reservoir.whole().numbers
         labelled = self._labelled_set(self._landmarks())
         own = [one.of(numbers) for one in candidates]
@@ -305,7 +305,7 @@ class EvidenceMapping(CachesValues, Mapping):
         return None if place is None else candidates[place]
 
     def grouped_by(self, units: Units) -> EvidenceMapping:
-        """Return the mapping with labels of one unit left out together, after choosing settings so."""
+        """Return the mapping with the labels of a unit left out together, after selecting settings anew."""
         reservoir = self.reservoir.grouped(units.keys)
         keys = units.keys[self.reservoir.whole().numbers]
         dependence = Dependence(units.column, units.order, len(np.unique(keys)), self.loo_accuracy)
@@ -313,7 +313,7 @@ class EvidenceMapping(CachesValues, Mapping):
         return ungrouped._with_choice(True, self.settings.fixed)
 
     def _of_all(self, solution: Solution) -> Solution:
-        """Return the solution with the places of its labels among all that are kept."""
+        """Return the solution with the indices of its labels among all stored labels."""
         used = self.recent.used(self.reservoir)
         return solution if used is None else replace(solution, rows=used[solution.rows])
 
@@ -324,7 +324,7 @@ class EvidenceMapping(CachesValues, Mapping):
         n = nodes.n_nodes
         labels = nodes.labels
         order = np.lexsort((np.arange(n), -nodes.support, labels == UNLABELLED))
-        if len(self.class_table.seen) > MANY_CLASSES:  # the largest boxes of each class first
+        if len(self.class_table.seen) > MANY_CLASSES:  # the largest boxes of every class first
             place = places_in_class(labels[order] - UNLABELLED)
             place[labels[order] == UNLABELLED] = BOXES_PER_CLASS
             order = order[np.argsort(np.minimum(place, BOXES_PER_CLASS), kind="stable")]
@@ -376,11 +376,11 @@ class EvidenceMapping(CachesValues, Mapping):
 
     @property
     def loo_accuracy(self) -> float:
-        """Share of the labels that are predicted rightly by the others alone; copies of a sample count one together."""
+        """Leave-one-out accuracy; the labels of a group count one together."""
         return float(np.average(self.solution.loo_right, weights=self.solution.groups.weights))
 
     def loo_recall(self) -> FloatArray:
-        """Return the share of the labels of each class that the others alone predict; of all where a class has none."""
+        """Return the leave-one-out recall of each class; the accuracy for classes without labels."""
         solution = self.solution
         right, classes, weights = solution.loo_right, solution.classes, solution.groups.weights
         recall = np.full(len(self.class_table.classes), self.loo_accuracy)
@@ -392,7 +392,7 @@ class EvidenceMapping(CachesValues, Mapping):
 
     @cached_property
     def updates(self) -> Updates | None:
-        """Updates by the labels since settings were last chosen; None if there are no such labels."""
+        """Updates by the labels since the last selection of settings; None if there are no such labels."""
         if self.known.updates is not None:
             return self.known.updates
         if not self.recent.is_learnt or not self.mixtures:
@@ -400,12 +400,12 @@ class EvidenceMapping(CachesValues, Mapping):
         return self._updated(self.recent.begun(self, self.solution), len(self.recent.labels))
 
     def _updated(self, updates: Updates, n_new: int) -> Updates:
-        """Return the updates after the last labels of those since the choice."""
+        """Return the updates after the last `n_new` labels."""
         assert self.network is not None
         if not n_new:
             return updates
         last, solution, order = self.recent.labels.last(n_new), self.solution, self.class_table.order_of_seen()
-        if np.maximum.reduce(last.codes) >= len(order):  # a new class leads to a choice at once
+        if np.maximum.reduce(last.codes) >= len(order):  # a new class triggers a selection at once
             last = last[np.flatnonzero(last.codes < len(order))]
         if not len(last.codes):
             return updates
@@ -436,13 +436,13 @@ class EvidenceMapping(CachesValues, Mapping):
 
     @property
     def kept_labels(self) -> tuple[Table, IntArray]:
-        """The labelled samples that are kept, and their class codes."""
+        """The stored labelled samples and their class codes."""
         whole = self.all_labels().whole()
         return whole.table, whole.codes
 
     @property
     def kept_samples(self) -> Table:
-        """The labelled samples that are kept, or in a model without them a number for each, the same for equal ones."""
+        """The stored labelled samples, or their placeholders in a model saved without samples."""
         labels = self.all_labels()
         return labels.stand_ins() if isinstance(labels, AbsentLabels) else labels.whole().table
 
@@ -468,13 +468,13 @@ class EvidenceMapping(CachesValues, Mapping):
         return self._changed(reservoir=self.all_labels(), chosen=self.known.settled, recent=recent)
 
     def all_labels(self) -> LabelReservoir:
-        """Return the labels that are kept, with those since the last choice of settings."""
+        """Return the stored labels, including those since the last selection of settings."""
         return self.reservoir.followed_by(self.recent.labels, len(self.reservoir) + len(self.recent.labels))
 
     def proba_by_some(self, rows: IntArray, coded: FloatArray) -> FloatArray:
         """Return the probabilities of coded samples by a subset of the stored labels, with boxes and settings fixed.
 
-        Of many mixtures, those that count most take part: it is for many such calls.
+        Only the heaviest mixtures are used, since this is called often.
         """
         few = LabelReservoir((self.all_labels().whole()[rows],), self.reservoir.n_seen)
         heaviest = sorted(self.solution.mixtures, key=lambda one: -one.weight)[:N_HEAVIEST]
@@ -485,34 +485,34 @@ class EvidenceMapping(CachesValues, Mapping):
         return self.class_table.with_unseen(by_some.proba(coded))
 
     def with_settings(self, settings: EvidenceSettings) -> EvidenceMapping:
-        """Return the mapping with other settings, which take effect with the next label and the next choice."""
+        """Return the mapping with other settings, which take effect with the next label or selection."""
         return self._changed(settings=settings, chosen=self.solution if self.mixtures else None)
 
     def network_of(self, network: Network) -> Network:
-        """Return the boxes at the last choice of settings; before the first one, those that learn."""
+        """Return the network at the last selection of settings; before the first one, the one that learns."""
         return network if self.network is None else self.network
 
     @classmethod
     def joined(
         cls, settings: EvidenceSettings, mappings: Sequence[EvidenceMapping], codes: Sequence[IntArray]
     ) -> EvidenceMapping:
-        """Return a mapping with the labels of several, before settings are chosen; `codes`: the new ones of each."""
+        """Return a mapping with the labels of several, without settings yet; `codes`: the new class codes of each."""
         n_samples = sum(one.recent.n_samples for one in mappings)
         labels = [one.all_labels().later_by(n_samples - one.recent.n_samples) for one in mappings]
         return cls(settings, recent=StreamState(LabelReservoir.joined(labels, codes, settings.max_labels), n_samples))
 
     def of_columns(self, categorical: frozenset[int]) -> EvidenceMapping:
-        """Return the mapping with these columns as the categorical ones in the labels that it has."""
+        """Return the mapping with the given columns as categorical ones in its stored labels."""
         recent = replace(self.recent, labels=self.recent.labels.of_columns(categorical))
         return self._changed(reservoir=self.reservoir.of_columns(categorical), recent=recent)
 
     def anew(self, network: Network, class_table: ClassTable) -> EvidenceMapping:
-        """Return the mapping of other boxes with the labels that it has, for which settings are chosen."""
+        """Return the mapping for other boxes with the same labels, after selecting settings."""
         mapping = self._changed(class_table=class_table, mixtures=())
         return mapping._with_network(network, None, is_last=True) if class_table.seen else mapping
 
     def with_columns(self, network: Network, n_columns: int) -> Self:
-        """Return the mapping after its network has got further columns, missing in all samples learnt so far."""
+        """Return the mapping after columns were added to its network, missing in all samples so far."""
         return self._changed(
             network=network if self.network is not None else None,
             reservoir=self.all_labels().with_columns(n_columns),
@@ -521,9 +521,9 @@ class EvidenceMapping(CachesValues, Mapping):
         )
 
     def without_samples(self, numbers: IntArray | None = None) -> EvidenceMapping:
-        """Return the mapping that predicts the same and has no labelled sample: it cannot learn on.
+        """Return a mapping with the same predictions but without labelled samples, which cannot learn.
 
-        `numbers`: in an ensemble, a number for each label that is kept, the same for equal samples of all members.
+        `numbers`: in an ensemble, a number for each stored label that identifies equal samples across members.
         """
         if not len(self.reservoir) or isinstance(self.reservoir, AbsentLabels):
             return self
@@ -557,7 +557,7 @@ class EvidenceMapping(CachesValues, Mapping):
 
     @classmethod
     def from_state(cls, state: dict[str, Any], network: Network, class_table: ClassTable) -> EvidenceMapping:
-        """Return the mapping of a saved state, after checking that it can be one."""
+        """Restore the mapping from a saved state after validating it."""
         n_classes, settings = len(class_table.seen), EvidenceSettings.from_state(state["settings"])
         if "network" in state:
             network = Network.from_state(state["network"], network.encoder.n_columns)
@@ -588,7 +588,7 @@ class EvidenceMapping(CachesValues, Mapping):
 
 
 def check_parts(state: dict[str, Any], labels: LabelReservoir, recent: StreamState, n_classes: int) -> None:
-    """Raise a ValueError where the state of a mapping has less or more than its labels demand."""
+    """Raise a ValueError if the parts of a saved mapping do not match its labels."""
     has, is_absent = {name: value is not None for name, value in state.items()}, isinstance(labels, AbsentLabels)
     has_labels, later = bool(len(labels)), recent.labels
     fits = type(state["settings_by_labels"]) is bool

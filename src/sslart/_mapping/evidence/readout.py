@@ -1,4 +1,4 @@
-"""The fitted regression: terms that add up to a score per class, and scores as probabilities."""
+"""The fitted regression: a sum of terms as class scores, and its calibration to probabilities."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.resources import n_threads, stop_flag
 from sslart._utils.validation import check_number, require, saved_array
 
-LOG_RANGE, N_TRIED = (-1.0, 4.0), 26  # of the inverse temperature: its logarithm, and how many are tried first
-_INVERSE_TEMPERATURES = 0.3, 60.0  # of a file: rounded outwards
-CONTRIBUTION_COST = 24  # of the contributions of a sample, against its score
+LOG_RANGE, N_TRIED = (-1.0, 4.0), 26  # logarithms of the inverse temperatures tried, and the size of the first grid
+_INVERSE_TEMPERATURES = 0.3, 60.0  # range in a file: exp(LOG_RANGE), rounded outwards
+CONTRIBUTION_COST = 24  # time of the contributions of a sample, relative to its score
 KINDS = ("single", "copies", "near copies", "given")
 
 
@@ -40,9 +40,9 @@ class ScoreParts(NamedTuple):
     """Components of the scores."""
 
     base: FloatArray  # the scores of a sample without any value
-    # (n_samples, n_columns, n_classes): the Shapley value of each column, where a missing value adds nothing
+    # (n_samples, n_columns, n_classes): the Shapley value of each column; missing values add nothing
     by_column: FloatArray
-    of_graph: FloatArray  # (n_samples, n_classes): what the graph of boxes adds, against a sample without any value
+    of_graph: FloatArray  # (n_samples, n_classes): contribution of the graph, relative to a sample without any value
 
 
 TERM_ORDER: tuple[type[Term], ...] = (BoxTerm, GraphTerm, LinearTerm, SplineTerm, TreeTerm)
@@ -55,13 +55,13 @@ class Readout:
     scaler: RankScaler
     terms: tuple[Term, ...]
     bias: FloatArray  # (n_classes,)
-    inverse_temperature: float  # what scores are multiplied by before they become probabilities
-    smoothing: float  # share of the probability that is spread evenly, because labels are few
-    nodes: IntArray  # the node of the network that each box of the terms stands for
+    inverse_temperature: float  # factor of the scores in the softmax
+    smoothing: float  # share of the uniform distribution, larger for fewer labels
+    nodes: IntArray  # index in the network of each box of the terms
     _scorers: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def _scorer(self) -> Any:
-        """Return the terms as the backend takes them, packed once."""
+        """Return the scorer of the backend with all terms."""
         module = backend()
         if module not in self._scorers:
             scorer = module.Scorer(np.ascontiguousarray(self.bias))
@@ -87,7 +87,7 @@ class Readout:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_features: int, n_classes: int, n_nodes: int) -> Readout:
-        """Return the regression of a saved state, after checking that it can be one."""
+        """Restore the regression from a saved state after validating it."""
         nodes = saved_array(state, "nodes", np.int64, None, low=0, high=n_nodes - 1)
         require(len(nodes) and len(np.unique(nodes)) == len(nodes), "the nodes")
         shape = TermShape(n_features, n_classes, len(nodes))
@@ -131,7 +131,7 @@ class Readout:
         return shares
 
     def inside_contributions(self) -> FloatArray:
-        """Return the score each box adds inside it, shape (n_boxes, n_classes); NaN for boxes without a weight."""
+        """Return the scores that samples inside each box get, (n_boxes, n_classes); NaN for boxes without a weight."""
         contributions = np.full((len(self.nodes), len(self.bias)), np.nan)
         for term in self.terms:
             found = term.inside_contributions()
@@ -142,9 +142,9 @@ class Readout:
 
 
 def calibration(left_out: FloatArray, classes: IntArray, weights: FloatArray) -> tuple[float, float]:
-    """Return the inverse temperature and the smoothing that suit the scores of left-out labels best.
+    """Fit the inverse temperature and the smoothing to leave-one-out scores.
 
-    The inverse temperature is that of the lowest log loss within its range, the ends included.
+    The inverse temperature minimises the log loss within its range.
     """
     smoothing = 1.0 / (float(weights.sum()) + 2.0)
     below_best, right = left_out - left_out.max(axis=1, keepdims=True), (np.arange(len(classes)), classes)
@@ -175,7 +175,7 @@ def calibration(left_out: FloatArray, classes: IntArray, weights: FloatArray) ->
 
 
 class SavedContext(NamedTuple):
-    """Features, boxes, classes, labels and chosen mixtures that a saved solution must fit."""
+    """Features, boxes, classes, labels and selected mixtures that a saved solution must match."""
 
     n_features: int
     n_nodes: int
@@ -195,11 +195,11 @@ class Solution:
 
     readout: Readout
     mixtures: tuple[Mixture, ...]
-    left_out: FloatArray  # (n_labels, n_classes): scores of each label used for the choice, predicted without it
+    left_out: FloatArray  # (n_labels, n_classes): leave-one-out scores of the labels used for the selection
     classes: IntArray  # the classes of these labels, as indices into the classes learnt so far, sorted
-    groups: LabelGroups  # which labels were left out together
-    rows: IntArray  # which of the labels that are kept
-    class_factors: FloatArray  # how much each class counts
+    groups: LabelGroups  # the labels left out together
+    rows: IntArray  # indices among the stored labels
+    class_factors: FloatArray  # class weights
 
     @property
     def loo_right(self) -> BoolArray:
@@ -212,7 +212,7 @@ class Solution:
         return replace(self, readout=replace(self.readout, scaler=nothing, terms=()))
 
     def to_state(self, chosen: tuple[Mixture, ...]) -> dict[str, Any]:
-        """Return plain values and arrays; mixtures only where they are others than those chosen."""
+        """Return the state to save; mixtures only if they differ from those selected."""
         return {
             "readout": self.readout.to_state(),
             "mixtures": None if self.mixtures == chosen else [one.to_state() for one in self.mixtures],
@@ -226,7 +226,7 @@ class Solution:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], context: SavedContext) -> Solution:
-        """Return the solution of a saved state, after checking that it can be one."""
+        """Restore the solution from a saved state after validating it."""
         n_classes = context.n_classes
         rows = saved_places(state, "rows", None, len(context.labels))
         n = len(rows)
@@ -246,7 +246,7 @@ class Solution:
 
 
 class SolutionBuilder:
-    """Collects the terms of the chosen mixtures and makes one readout of them; `nodes`: those its boxes stand for."""
+    """Builder of a readout from the terms of the selected mixtures; `nodes`: index in the network of each box."""
 
     def __init__(self, labelled: LabelledSet, scaler: RankScaler, nodes: IntArray) -> None:
         self._labelled, self._scaler, self._nodes = labelled, scaler, nodes

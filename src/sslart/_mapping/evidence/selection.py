@@ -1,4 +1,4 @@
-"""Selection of mixtures of bases by exact leave-one-out, and the regression that they make together."""
+"""Selection of mixtures of bases by exact leave-one-out, and their weighted average."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from sslart._mapping.evidence.readout import Solution, SolutionBuilder
 from sslart._mapping.evidence.settings import DEFAULT_MIXTURE, N_BLOCKS, NO_BLOCK, BasisSpec, FixedSettings, Mixture
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
-N_FOLDS = 5  # for functions that depend on labels; a fold is several blocks
+N_FOLDS = 5  # for functions that depend on labels; each fold consists of several blocks
 Specs = tuple[BasisSpec, ...]
 Candidate = tuple[Specs, float]  # bases, and λ
 IsWanted = Callable[[FloatArray], bool]
-TakingPart = dict[Candidate, BoolArray]  # in which views: the choice by all labels, then that without each block
-MAX_UNSCREENED = 150  # labels; of more, some screen
-MIN_SCREENING, N_SCREENING = 50, 200  # labels of either half that screen
-LABELS_PER_CLASS = 3  # of fewer, in all, none screen
-FEW_BOXES = 600  # of the trial on half of the labels, which only screens
-MIN_BASES, USUAL_LABELS = 6, 400  # bases that remain of so many labels; of fewer labels more bases, at the same cost
+TakingPart = dict[Candidate, BoolArray]  # mask of views: the selection by all labels, and that without each block
+MAX_UNSCREENED = 150  # with more labels, candidates are screened on some of them
+MIN_SCREENING, N_SCREENING = 50, 200  # labels of either half used for screening
+LABELS_PER_CLASS = 3  # with fewer labels per class on average, nothing is screened
+FEW_BOXES = 600  # boxes used in screening, for speed
+MIN_BASES, USUAL_LABELS = 6, 400  # bases kept for 400 labels; with fewer labels more bases, at the same cost
 CLEARLY = 2.0  # standard errors
 Item = TypeVar("Item")
 TEMPERATURE = 2.0  # optimum of 1 to 8 on tuning sets, flat from 2 to 3; see docs/evidence.md, What was tried
 BOXES_ONLY = ("box",)
-MAX_TRIED = 400  # labels that candidates are tried on
-MAX_MIXTURES = 200  # candidates in the average; 24 were a little worse
-MIN_WEIGHT = 0.001  # of a candidate in the average, against the best one
-MAX_LOG_WEIGHT = 15.0  # what is this far behind the best has no weight in the choice without any block either
-MAX_LOG_WEIGHT_OF_MANY = 9.0  # where a block has a small share in the score
-FEW_LABELS = 100
-MAX_DROPPED = 0.25  # of the weight, in minor groups of functions: as accurate without them, and much faster
-ROUNDING = 1e-3  # of a score, which is summed in another order
+MAX_TRIED = 400  # labels used to compare candidates, in cubic time
+MAX_MIXTURES = 200  # candidates in the average; 24 were slightly worse
+MIN_WEIGHT = 0.001  # of a candidate in the average, relative to the best one
+MAX_LOG_WEIGHT = 15.0  # difference of log weights beyond which a candidate has no weight in any view
+MAX_LOG_WEIGHT_OF_MANY = 9.0  # the same with many labels, when a block has a small share in the score
+FEW_LABELS = 100  # up to here MAX_LOG_WEIGHT holds
+MAX_DROPPED = 0.25  # total weight of minor groups of functions that are dropped: as accurate and much faster
+ROUNDING = 1e-3  # tolerance of a score that is summed in another order
 
 
 def ridges_of(candidates: Iterable[Candidate]) -> dict[Specs, list[float]]:
@@ -65,10 +65,9 @@ def losses_of(left_out: FloatArray, classes: IntArray) -> FloatArray:
 
 
 class LooFits:
-    """Candidates on one set of labelled samples, each basis computed once.
+    """Leave-one-out fits of candidates on one set of labelled samples; each basis is computed once.
 
-    Every prediction for a left-out label is made without it: in closed form where the basis functions follow from the
-    samples alone, by folds where they depend on labels.
+    Leave-one-out predictions are exact: in closed form if the basis functions do not depend on labels, else by folds.
     """
 
     def __init__(self, labelled: LabelledSet, design: DesignMatrices | None = None) -> None:
@@ -78,7 +77,7 @@ class LooFits:
         self._refits: dict[tuple[Specs, tuple[float, ...], frozenset[int]], FloatArray] = {}
 
     def of_part(self, labelled: LabelledSet, n_boxes: int) -> LooFits:
-        """Return candidates on a part of the labels and the first boxes, on the same scales."""
+        """Return the fits on a subset of the labels and the first boxes, on the same scales."""
         part = labelled.with_boxes(labelled.boxes.first(n_boxes))
         return LooFits(part, self.design.of_part(part))
 
@@ -90,19 +89,19 @@ class LooFits:
 
     @cached_property
     def blocks(self) -> list[IntArray]:
-        """The labels of each block that has some, in the order of blocks."""
+        """The labels of each non-empty block, in the order of blocks."""
         return [np.flatnonzero(self.labelled.blocks == block) for block in self.block_numbers]
 
     @cached_property
     def block_numbers(self) -> IntArray:
-        """The numbers of the blocks that have labels."""
+        """The numbers of the non-empty blocks."""
         return np.unique(self.labelled.blocks)
 
     def fits(self, specs: Specs, ridges: Sequence[float], is_wanted: IsWanted | None = None) -> Iterator[Fit]:
         """Fit a mixture of bases, for each λ.
 
-        `is_wanted`: whether what is predicted for left-out labels makes it worth while to fit without each block of
-        labels too; None: never.
+        `is_wanted` takes the leave-one-out predictions and returns True to fit also without each block of labels; None:
+        never.
         """
         labelled, basis = self.labelled, self.basis(specs[0])
         own = basis.own_fit(labelled.targets, labelled.groups)
@@ -126,7 +125,7 @@ class LooFits:
         return DualRidge(gram, labelled.targets, labelled.ridge_weights, labelled.groups.several)
 
     def fits_of(self, candidates: Iterable[Candidate]) -> Iterator[tuple[Candidate, Fit]]:
-        """Yield candidates with their fits; those of the same bases are fitted together."""
+        """Yield candidates with their fits; candidates with the same bases are fitted together."""
         for specs, ridges in ridges_of(candidates).items():
             yield from (((specs, fit.ridge), fit) for fit in self.fits(specs, ridges))
 
@@ -143,12 +142,12 @@ class LooFits:
         return losses_of(left_out, self.labelled.classes) * self.labelled.counts
 
     def scores(self, fit: Fit) -> FloatArray:
-        """Return the score of a fit, and where it was fitted without each block, that on the labels outside each."""
+        """Return the score of a fit by view: on all labels, and if available on the labels outside each block."""
         left_out = fit.left_out[None] if fit.without is None else np.concatenate([fit.left_out[None], fit.without])
         return np.asarray((losses_of(left_out, self.labelled.classes) * self._counts[: len(left_out)]).sum(axis=1))
 
     def by_view(self, values: FloatArray) -> FloatArray:
-        """Return values by view; the choice without a block that has no labels is that by all."""
+        """Expand values to all views; the view without an empty block equals that of all labels."""
         if len(values) == 1:
             return values
         found = np.repeat(values[:1], 1 + N_BLOCKS, axis=0)
@@ -163,7 +162,7 @@ class LooFits:
         return self.labelled.blocks % N_FOLDS
 
     def _by_folds(self, specs: Specs, fits: Sequence[Fit], is_wanted: IsWanted | None) -> Iterator[Fit]:
-        """Yield fits where each label is predicted without its fold, and where wanted without that of each block."""
+        """Yield fits that predict each label without its fold, and if wanted also without the fold of each block."""
         ridges, folds = tuple(fit.ridge for fit in fits), np.unique(self._fold_of).tolist()
         left_out = np.zeros((len(ridges), *self.labelled.targets.shape))
         for fold in folds:
@@ -206,18 +205,18 @@ assert N_BLOCKS % N_FOLDS == 0  # a fold is made of whole blocks, however many l
 
 
 def screened(trial: LooFits, taking_part: TakingPart, *, is_coarse: bool = False) -> TakingPart:
-    """Return the candidates without those that some of the labels and boxes show to be behind.
+    """Screen candidates on a subset of labels and boxes, and return the promising ones.
 
-    The labels of blocks of even number screen for the views without a block of odd number, and the other way round, so
-    that a label has no part in the view without its block. A coarse grid is screened; what lies beside the best in the
-    whole grid takes part too. `is_coarse`: whether the grid is one of few values, of which few bases remain.
+    Labels of even blocks screen for the views without an odd block, and vice versa, so that a label is never used in
+    the view without its block. A coarse grid is screened; grid neighbours of the best candidates are added.
+    `is_coarse`: whether the grid has few values, of which few bases are kept.
     """
     labelled = trial.labelled
     n, n_few = len(labelled.classes), max(N_SCREENING, LABELS_PER_CLASS * labelled.n_classes)
     if n <= max(MAX_UNSCREENED, LABELS_PER_CLASS * labelled.n_classes):
         return taking_part
     halves = [labelled.restricted(np.flatnonzero(labelled.blocks % 2 == half)).drawn(n_few) for half in (0, 1)]
-    if min(len(half.classes) for half in halves) < MIN_SCREENING:  # groups are few
+    if min(len(half.classes) for half in halves) < MIN_SCREENING:  # too few groups
         return taking_part
     grid = _Grid(taking_part)
     if not grid.coarse:
@@ -238,9 +237,9 @@ def screened(trial: LooFits, taking_part: TakingPart, *, is_coarse: bool = False
 
 
 def _best(candidates: Sequence[Candidate], losses: FloatArray, n_bases: int) -> list[Candidate]:
-    """Return the best bases, each with its best λ, and the best of each kind that is not clearly behind.
+    """Return the best bases, each with its best λ, and the best of each kind unless it is significantly worse.
 
-    Functions that depend on labels gain most from further labels: the best of them take part in any case.
+    Functions that depend on labels improve most with more labels: the best of them are always kept.
     """
     order = np.argsort(losses.sum(axis=1), kind="stable")
     behind = losses - losses[order[0]]
@@ -263,10 +262,10 @@ def _gains_from_labels(specs: Specs) -> bool:
 
 
 class _Grid:
-    """All candidates: bases of the same kinds on the same scales lie on a line, and the values of λ on another.
+    """Grid of all candidates: one axis is the bandwidth of bases of the same kinds and scales, the other one is λ.
 
-    `coarse`: those that are screened. `alone`: the only one of a family that gains from labels, which takes part in any
-    case.
+    `coarse`: candidates to screen. `alone`: single candidates of families that improve with labels, which are always
+    kept.
     """
 
     def __init__(self, candidates: Iterable[Candidate]) -> None:
@@ -301,7 +300,7 @@ def _beside(one: Item, line: Sequence[Item]) -> list[Item]:
 
 
 def candidates(design: DesignMatrices, fixed: FixedSettings) -> list[Specs]:
-    """Return the bases that are tried, alone and in pairs: boxes where none of the wanted families applies."""
+    """Return the bases to try, alone and in pairs; boxes if none of the wanted families applies."""
     alone = [
         spec
         for family in FAMILIES
@@ -315,7 +314,7 @@ def candidates(design: DesignMatrices, fixed: FixedSettings) -> list[Specs]:
 
 
 def _pairs(alone: list[BasisSpec], fixed: FixedSettings) -> list[Specs]:
-    """Return boxes together with trends, with smaller subspaces, or with the graph."""
+    """Return pairs of boxes with linear functions, with narrower subspaces, or with the graph."""
     middle, some = fixed.middle_rank_weight, fixed.middle_bandwidths
 
     def those(kind: str, *bandwidths: float) -> list[BasisSpec]:
@@ -336,10 +335,10 @@ def _pairs(alone: list[BasisSpec], fixed: FixedSettings) -> list[Specs]:
 
 
 def choose(labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray) -> Solution:
-    """Try all candidates, weight them by their leave-one-out score, and learn with those that matter.
+    """Try all candidates, weight them by their leave-one-out score, and fit the average of the best ones.
 
-    The same choice is made without each block of labels, so that what is predicted for a left-out label depends on it
-    in no way. `nodes` are those that the boxes stand for. Where labels or classes are many, see `choose_by_some`.
+    The same selection is made without each block of labels, so that the prediction for a left-out label does not depend
+    on it in any way. `nodes`: index in the network of each box. For many labels or classes, see `choose_by_some`.
     """
     trial = LooFits(labelled)
     tried = candidates(trial.design, fixed)
@@ -352,22 +351,22 @@ def choose(labelled: LabelledSet, fixed: FixedSettings, nodes: IntArray) -> Solu
 
 
 def is_chosen_by_some(labelled: LabelledSet) -> bool:
-    """Return True if there are so many labels or classes that a subset of the labels chooses for all."""
+    """Return True if there are so many labels or classes that settings are selected on a subset."""
     return labelled.has_many_classes or len(labelled.classes) > MAX_LABELS
 
 
 class SubsetChoice(NamedTuple):
-    """Settings chosen on a subset of many labels or classes."""
+    """Settings selected on a subset of many labels or classes."""
 
     mixtures: tuple[Mixture, ...]
-    blocks: IntArray  # the block in which each label had part in the choice; `NO_BLOCK` where it had none
-    by_labels: bool  # whether labels have decided; they cannot where too few classes have two of them
+    blocks: IntArray  # the block of each label in the selection; `NO_BLOCK` if it was not used
+    by_labels: bool  # False for default settings, if too few classes have two labels
 
 
 def choose_by_some(labelled: LabelledSet, fixed: FixedSettings) -> SubsetChoice:
-    """Choose settings by some of the labels, and where classes are many, by those of some classes.
+    """Select settings on a subset of the labels, and with many classes on a subset of the classes.
 
-    There is no choice where too few classes have two labels.
+    Default settings are used if too few classes have two labels.
     """
     half = len(labelled.classes) // 2
     sample = sample_of_classes(labelled) if labelled.has_many_classes else labelled.subset(min(MAX_CHOOSING, half))
@@ -384,14 +383,14 @@ def choose_by_some(labelled: LabelledSet, fixed: FixedSettings) -> SubsetChoice:
     if not (others or trees):
         others = candidates(trial.design, fixed._replace(families=BOXES_ONLY))
     mixtures = _weighted(trial, others, fixed, able, by_block=False)[0] if others else []
-    mixtures += [Mixture(specs, 0.0, 0.0 if others else 1.0) for specs in trees]  # their share is found by all labels
+    mixtures += [Mixture(specs, 0.0, 0.0 if others else 1.0) for specs in trees]  # their share is found on all labels
     blocks = np.full(len(labelled.classes), NO_BLOCK)
     blocks[sample.rows] = labelled.blocks[sample.rows]
     return SubsetChoice(tuple(mixtures), blocks, True)
 
 
 def _untried(labelled: LabelledSet, fixed: FixedSettings) -> Mixture:
-    """Return the settings that are taken where there is nothing to choose by."""
+    """Return the default settings."""
     ridge = DEFAULT_MIXTURE.ridge if fixed.ridge is None else fixed.ridge
     bandwidth = DEFAULT_MIXTURE.specs[0].bandwidth if fixed.bandwidth is None else fixed.bandwidth
     usual = BasisSpec("box", fixed.middle_rank_weight, bandwidth)
@@ -403,17 +402,17 @@ def _untried(labelled: LabelledSet, fixed: FixedSettings) -> Mixture:
 def _weighted(
     trial: LooFits, candidates: list[Specs], fixed: FixedSettings, able: MixtureLimits | None, *, by_block: bool
 ) -> tuple[list[Mixture], list[Fit]]:
-    """Return the candidates that matter, weighted by their score, and their fits.
+    """Return the candidates with weight, by their scores, and their fits.
 
-    `able`: which can be learnt where there are more labels than those of the trial. `by_block`: whether the same choice
-    is made without each block of labels.
+    `able`: limits on the candidates that can be fitted to all labels. `by_block`: whether to repeat the selection
+    without each block of labels.
     """
     every = np.ones(1 + N_BLOCKS if by_block else 1, dtype=bool)
     taking_part = {(specs, ridge): every for specs in candidates for ridge in _ridges(specs, fixed)}
     taking_part |= {(one.specs, one.ridge): every for one in fixed.known if able is None or able.allows(one.specs)}
     tried, fits, scores = _tried(trial, screened(trial, taking_part, is_coarse=fixed.is_coarse))
     shares = _group_shares(tried)
-    of_scores: dict[bytes, FloatArray] = {}  # views without a block that has no labels are all the same
+    of_scores: dict[bytes, FloatArray] = {}  # views without an empty block are all the same
     for own in scores:
         if own.tobytes() not in of_scores:
             of_scores[own.tobytes()] = _chosen(tried, shares, own, able)
@@ -425,15 +424,15 @@ def _weighted(
 
 
 def _tried(trial: LooFits, taking_part: TakingPart) -> tuple[list[Mixture], list[Fit], FloatArray]:
-    """Return the candidates that have weight in a view, their fits, and their scores (n_views, n_candidates).
+    """Return the candidates with weight in any view, their fits, and their scores (n_views, n_candidates).
 
-    A score is inf in a view without the candidate. A fit that is too far behind is dropped at once.
+    A score is inf in views that screened the candidate out. A fit that is far behind is dropped at once.
     """
     n, n_views = len(trial.labelled.classes), len(next(iter(taking_part.values())))
     reach = ROUNDING - TEMPERATURE * np.log(MIN_WEIGHT)
     reach_of_all = TEMPERATURE * (MAX_LOG_WEIGHT if n <= FEW_LABELS else MAX_LOG_WEIGHT_OF_MANY) + 2 * n / N_BLOCKS
     if not all(views.all() for views in taking_part.values()):
-        reach_of_all = np.inf  # candidates were screened: each may be the best of a view
+        reach_of_all = np.inf  # after screening each candidate may be the best of a view
     fits: dict[Candidate, Fit] = {}
     scores: dict[Candidate, FloatArray] = {}
     lowest = np.full(n_views, np.inf)
@@ -464,12 +463,12 @@ def _ridges(specs: Specs, fixed: FixedSettings) -> tuple[float, ...]:
 
 
 def _head_start(specs: Specs) -> float:
-    """Return the score handicap of a candidate: the prior of its family, as a difference of scores."""
+    """Return the logarithm of the prior weight of a candidate, as a difference of scores."""
     return TEMPERATURE * float(np.log(family_of(specs[0]).prior))
 
 
 def _chosen(tried: list[Mixture], shares: FloatArray, scores: FloatArray, able: MixtureLimits | None) -> FloatArray:
-    """Return the weight of each candidate by its score, 0 for those that do not matter; they sum to one."""
+    """Return the weight of each candidate by its score, 0 for negligible ones; they sum to one."""
     weights = np.exp(-(scores - scores.min()) / TEMPERATURE)
     kept = np.argsort(-weights, kind="stable")[:MAX_MIXTURES]
     kept = kept[weights[kept] >= MIN_WEIGHT * weights[kept[0]]]
@@ -482,7 +481,7 @@ def _chosen(tried: list[Mixture], shares: FloatArray, scores: FloatArray, able: 
 
 
 def learn(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -> Solution:
-    """Learn with mixtures that were chosen before."""
+    """Learn with mixtures selected before."""
     if len(labelled.classes) > MAX_LABELS:
         learn_many = learn_many_classes if labelled.has_many_classes else learn_many_labels
         return learn_many(labelled, mixtures, nodes)
@@ -495,7 +494,7 @@ def _learnt(trial: LooFits, nodes: IntArray, mixtures: Sequence[Mixture]) -> Sol
 
 
 def _without_minor(shares: FloatArray, weights: FloatArray, kept: IntArray) -> IntArray:
-    """Return the candidates without those that use groups of functions of small total weight."""
+    """Drop candidates that use groups of functions with a small total weight."""
     by_group = (weights[kept, None] * shares[kept]).sum(axis=0)
     order = np.argsort(by_group, kind="stable")
     order = order[by_group[order] > 0]
@@ -505,7 +504,7 @@ def _without_minor(shares: FloatArray, weights: FloatArray, kept: IntArray) -> I
 
 
 def _group_shares(tried: list[Mixture]) -> FloatArray:
-    """Return the share of each group of functions, a family on a scale, in each candidate."""
+    """Return the share of each group of functions (a family on a scale) in each candidate."""
     groups = [[(family_of(spec).name, spec.rank_weight) for spec in one.specs] for one in tried]
     place = {group: number for number, group in enumerate(dict.fromkeys(one for own in groups for one in own))}
     shares = np.zeros((len(tried), len(place)))
@@ -516,7 +515,7 @@ def _group_shares(tried: list[Mixture]) -> FloatArray:
 
 
 def _solution(trial: LooFits, nodes: IntArray, mixtures: Sequence[Mixture], fits: Sequence[Fit]) -> Solution:
-    """Return the weighted sum of the mixtures; a left-out label is predicted with the weights without its block."""
+    """Return the weighted sum of the mixtures; leave-one-out predictions use the weights without the label's block."""
     labelled = trial.labelled
     builder = SolutionBuilder(labelled, trial.design.scaler, nodes)
     coefficients: dict[BasisSpec, FloatArray] = {}

@@ -1,6 +1,6 @@
-"""Settings of evidence mapping: the parameters fixed by the user, and the candidates of leave-one-out.
+"""Settings of evidence mapping: parameters fixed by the user, and the grid of candidates.
 
-Light, so that importing sslart stays quick.
+Without heavy imports, so that importing sslart stays quick.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from sslart._utils.validation import MAX_SEED, check_half_life, check_number, ch
 BANDWIDTHS = tuple(2.0**-level for level in range(6))
 RANK_WEIGHTS = (0.0, 0.5, 1.0)  # scales: by range, half and half, by rank
 RIDGES = (1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0)  # wider grids, from 1e-6 to 100, were no better
-N_BLOCKS = 40  # of labels; settings are chosen without a block to predict its labels
+N_BLOCKS = 40  # folds of the outer cross-validation over the selection; more cost time, fewer leave fewer labels
 AUTO = "auto"
-HALF_LIVES = (200.0, 1000.0, 5000.0, np.inf)  # in samples, that compete in a stream
-NO_BLOCK = -1  # of a label that had no part in a choice
-MANY_CLASSES = 100  # of more, settings are chosen on some classes
-MIN_SETTING, MAX_SETTING = 1e-6, 1e6  # of τ and λ: single precision distinguishes no more
+HALF_LIVES = (200.0, 1000.0, 5000.0, np.inf)  # candidates in a stream, in samples
+NO_BLOCK = -1  # block of a label not used in a selection
+MANY_CLASSES = 100  # with more classes, settings are selected on some of them
+MIN_SETTING, MAX_SETTING = 1e-6, 1e6  # of τ and λ: the limits of single precision
 
 
 class FixedSettings(NamedTuple):
-    """Settings fixed by the user: families, τ, λ, and rank weight; None where the labels decide.
+    """Settings fixed by the user: families, τ, λ, and rank weight; None for those selected by leave-one-out.
 
-    `is_coarse`: whether few values are tried, which are enough where later labels correct what follows from them;
-    `known` are tried too then.
+    `is_coarse`: whether to try few values, which suffice if later labels correct the result; `known` are then tried
+    as well.
     """
 
     families: tuple[str, ...] | None = None
@@ -43,7 +43,7 @@ class FixedSettings(NamedTuple):
 
     @classmethod
     def checked(cls, owner: str, families: Any, bandwidth: Any, ridge: Any, rank_weight: Any) -> FixedSettings:
-        """Return the settings after checking them."""
+        """Validate the settings."""
         return cls(
             None if families is None else _checked_names(owner, families),
             None if bandwidth is None else check_number(owner, "bandwidth", bandwidth, MIN_SETTING, MAX_SETTING),
@@ -62,21 +62,21 @@ class FixedSettings(NamedTuple):
 
     @property
     def middle_bandwidths(self) -> tuple[float, ...]:
-        """Two of them where there is a choice, for bases that are costly or are tried in pairs."""
+        """Two middle values of τ, for bases that are costly or tried in pairs."""
         if self.bandwidth is not None:
             return self.bandwidths
         return self.bandwidths[1:2] if self.is_coarse else self.bandwidths[2:4]
 
     @property
     def rank_weights(self) -> tuple[float, ...]:
-        """The scales to try: values, ranks, and both mixed."""
+        """The rank weights to try: values, ranks, and their mean."""
         if self.rank_weight is not None:
             return (self.rank_weight,)
         return self.some(RANK_WEIGHTS)
 
     @property
     def middle_rank_weight(self) -> float:
-        """The scale of bases that are tried on one scale only."""
+        """The rank weight of bases that are tried with one rank weight only."""
         return 0.5 if self.rank_weight is None else self.rank_weight
 
     @property
@@ -85,7 +85,7 @@ class FixedSettings(NamedTuple):
         return self.some(RIDGES) if self.ridge is None else (self.ridge,)
 
     def some(self, values: tuple[float, ...]) -> tuple[float, ...]:
-        """Return all values, or every second one."""
+        """Return all values, or every second one on the coarse grid."""
         return values[1::2] if self.is_coarse else values
 
 
@@ -106,10 +106,10 @@ class BasisSpec(NamedTuple):
 
 
 class Mixture(NamedTuple):
-    """One candidate: bases with averaged Gram matrices, and their λ.
+    """A candidate: bases with averaged Gram matrices, and their λ.
 
-    `weight` is that among the chosen candidates; `without` has the weight in the choice without each block of labels,
-    and is empty where that is the same for all.
+    `weight` is its weight in the average; `without` has its weights in the selections without each block of labels,
+    and is empty if they are all equal to `weight`.
     """
 
     specs: tuple[BasisSpec, ...]
@@ -123,24 +123,23 @@ class Mixture(NamedTuple):
         return {"specs": specs, "ridge": self.ridge, "weight": self.weight, "without": np.array(self.without)}
 
     def weighing(self, weight: float, without: FloatArray) -> Mixture:
-        """Return the mixture with weights."""
+        """Return the mixture with other weights."""
         same = bool((without == weight).all())
         return self._replace(weight=float(weight), without=() if same else tuple(without.tolist()))
 
     def weights_without(self) -> FloatArray:
-        """Return the weight in the choice without each block."""
+        """Return the weights in the selections without each block."""
         return np.array(self.without) if self.without else np.full(N_BLOCKS, self.weight)
 
 
-DEFAULT_MIXTURE = Mixture((BasisSpec("box", 0.5, 0.25),), 0.01)  # until there is something to choose by
+DEFAULT_MIXTURE = Mixture((BasisSpec("box", 0.5, 0.25),), 0.01)  # used if labels cannot select settings
 
 
 class EvidenceSettings(NamedTuple):
     """The parameters of evidence mapping.
 
-    What is fixed, how many labelled samples are kept, the seed, how much each class counts ("balanced", a weight for
-    each class that does not count one, or None), and after how many samples a label counts half ("auto": the stream
-    decides; None: never).
+    Fixed settings, the maximum number of stored labels, the seed, class weights ("balanced", weights other than one by
+    class, or None), and the half-life of labels in samples ("auto": selected in the stream; None: infinite).
     """
 
     fixed: FixedSettings
@@ -156,7 +155,7 @@ class EvidenceSettings(NamedTuple):
 
     @property
     def candidates(self) -> tuple[float, ...]:
-        """The half-lives of labels that compete, in samples, ascending; the last one counts most at first."""
+        """The competing half-lives of labels in samples, ascending; the last one has the highest initial weight."""
         if self.is_auto:
             return HALF_LIVES
         return (np.inf if self.half_life is None else float(self.half_life),)
@@ -171,7 +170,7 @@ class EvidenceSettings(NamedTuple):
         class_weight: Any,
         half_life: float | str | None,
     ) -> EvidenceSettings:
-        """Return the settings after checking them."""
+        """Validate the settings."""
         kept = check_whole(owner, "max_labels", max_labels)
         assert kept is not None
         return cls(fixed, kept, seed, _checked_class_weight(owner, class_weight), half_life)
@@ -183,7 +182,7 @@ class EvidenceSettings(NamedTuple):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> EvidenceSettings:
-        """Return the settings of a saved state, after checking that they can be some."""
+        """Restore the settings from a saved state after validating it."""
         owner = "a model"
         names = ("families", "bandwidth", "ridge", "rank_weight")
         fixed = FixedSettings.checked(owner, *(state[name] for name in names))

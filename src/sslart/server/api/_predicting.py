@@ -115,7 +115,7 @@ def counterfactual(study: StudyOf, body: schemas.CounterfactualRequest) -> dict[
     """Return several diverse counterfactuals of a row, each with a different prediction."""
     published = study.published
     published.check_has_label()
-    names = published.reader.names
+    names = published.view.feature_names
     categories = {names[place] for place in published.view.members[0].encoder.categorical}
     ranges = {name: values if name in categories else tuple(values) for name, values in body.ranges.items()}
     found = published.model.counterfactual(

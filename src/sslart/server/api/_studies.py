@@ -38,7 +38,7 @@ from sslart.server.store._journal import last_fit, n_rows_before
 from sslart.server.studies._boxes import nearest_boxes
 from sslart.server.studies._boxes import similar as similar_to
 from sslart.server.studies._columns import columns_of
-from sslart.server.studies._drift import watch as watch_of
+from sslart.server.studies._drift_tests import watch as watch_of
 from sslart.server.studies._rules import dependence as dependence_of
 from sslart.server.studies._search import condition_of, covered, suggested
 from sslart.server.studies._study import Study
@@ -190,16 +190,19 @@ class Promise(BaseModel):
     """Guarantee of the `max_error` in force."""
 
     max_error: float | dict[str, float]
+    confidence: float | None
     coverage: float
     holds: bool = Field(description="whether it can be promised with these labels, and anything is answered")
     text: str
 
 
 class PromiseOption(BaseModel):
-    """Guarantee that a possible `max_error` would give."""
+    """Guarantee that a possible `max_error` would give, with certainty and on average."""
 
     max_error: float
+    confidence: float = Field(description="the certainty with which it would hold for this model")
     coverage: float
+    coverage_on_average: float = Field(description="the coverage with confidence=null: it holds on average alone")
     possible: bool
     threshold: float | None
     labels_needed: int

@@ -12,7 +12,7 @@ import numpy as np
 
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
-from sslart._data.texts import MISSING
+from sslart._data.text_parsing import MISSING
 from sslart._mapping.model_view import Decisions, ModelView, PredictionBatch, view_of
 from sslart._tables import pandas
 from sslart._tables.cells import plain
@@ -190,7 +190,7 @@ class Published:
         categories = {
             place: np.array([None], dtype=object) for place in range(len(numbers)) if np.isnan(numbers[place])
         }
-        with suppress(ValueError):  # such as a max_error that needs more labels: requests get the reason
+        with suppress(ValueError), collected_notes():  # requests and the study of trust get the reason
             names = self.reader.names if self.reader.has_names else None
             self.predict_table(Table(numbers[None, :], categories, names))
 

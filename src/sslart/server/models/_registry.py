@@ -33,7 +33,7 @@ FEW_ROWS = 64  # are predicted in about a millisecond
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
-SETTABLE = ("abstain_below", "max_error", "search_depth", "quorum", "decision_costs", "half_life")
+SETTABLE = ("abstain_below", "max_error", "confidence", "search_depth", "quorum", "decision_costs", "half_life")
 MAX_ROWS_TOLD = 1000  # in an event
 SECONDS_BETWEEN_CLEANING = 3600.0
 SECONDS_BETWEEN_TRIMS = 20.0

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from sslart._mapping.model_view import view_of
 from sslart._tables import arrow, pandas
 from sslart._tables import cells as table_cells
-from sslart._tables.cells import labels as labels_in
+from sslart._tables.cells import present_texts
 from sslart._tables.columns import blank_rows, check_columns, samples_for
 from sslart._tables.files import read_pieces, sample_rows
 from sslart._tables.training_table import TrainingTable, training_table_of
@@ -232,7 +232,7 @@ class StoredRows(NamedTuple):
             (row, cells) for row, cells in self._single() if row >= first_row and (row >= oldest or row in wanted)
         )
         for rows, frame in self._frames(single, first_row):
-            own = labels_in(frame[self.label]) if self.label in frame.columns else [None] * len(frame)
+            own = present_texts(frame[self.label]) if self.label in frame.columns else [None] * len(frame)
             yield rows, frame, own
 
     def _frames(self, single: Iterator[tuple[int, Any]], first_row: int) -> Iterator[tuple[Sequence[int], Any]]:
@@ -305,7 +305,7 @@ class StoredRows(NamedTuple):
             frame = self._replace(keep_rows=self.n_rows).sample(most)[0].reindex(columns=[*names, self.label])
             frame = frame[~blank_rows(frame, names, "the rows")].reset_index(drop=True)
             samples = samples_for(published.model, frame[names], "the rows")
-        return samples, [as_class(one, published.view.classes) for one in labels_in(frame[self.label])]
+        return samples, [as_class(one, published.view.classes) for one in present_texts(frame[self.label])]
 
 
 class NoSuchRowError(LookupError):
@@ -376,7 +376,7 @@ class RowFinder:
             frame = self._cache.get_or_compute(key, lambda: frame_of(part_at(connection, upload.id, start).content))
             place = row - upload.first_row - start
             if not is_given and settings.label in frame.columns:
-                label = table_cells.labels(frame[settings.label].iloc[place : place + 1])[0]
+                label = table_cells.present_texts(frame[settings.label].iloc[place : place + 1])[0]
             cells = rows_in(frame.iloc[place : place + 1])[0]
             return FoundRow(row, {name: cell for name, cell in cells.items() if name != settings.label}, label)
         kept = kept_row(connection, model, row)

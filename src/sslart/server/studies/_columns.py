@@ -22,7 +22,7 @@ from sslart._data.columns import (
 )
 from sslart._data.dates import days_of
 from sslart._data.samples import SampleReader, read_samples
-from sslart._data.texts import MISSING
+from sslart._data.text_parsing import MISSING
 from sslart._data.training import notes_on
 from sslart._tables import pandas
 from sslart._tables.cells import texts

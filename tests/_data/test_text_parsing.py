@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 import sslart
 from sslart import SSLART, WESSLART, AutoSSLART
-from sslart._data.texts import numbers_of_unit, numbers_with_marks
+from sslart._data.text_parsing import numbers_of_unit, numbers_with_marks
 from sslart.merging import merge
 
 N = 120
@@ -72,9 +72,9 @@ def test_text_is_read_on_as_it_was_first_read() -> None:
     model = AutoSSLART(random_state=0).fit(as_text(), Y)
     boxes = model.n_nodes_
     assert model.partial_fit(as_text(), Y).n_nodes_ == boxes
-    with pytest.raises(ValueError, match="numbers in kg in the data first learnt, and holds '3 lb'"):
+    with pytest.raises(ValueError, match="numbers in kg in the data learnt first, and holds '3 lb'"):
         model.predict(as_text().assign(weight="3 lb"))
-    with pytest.raises(ValueError, match="held dates in the data first learnt, and 'soon' is none"):
+    with pytest.raises(ValueError, match="held dates in the data learnt first, and 'soon' is none"):
         model.predict(as_text().assign(day="soon"))
     with pytest.warns(UserWarning, match="holds numbers, and 'heavy', taken for blank"):
         model.predict(as_text().assign(weight="heavy"))

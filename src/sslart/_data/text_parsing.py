@@ -1,4 +1,4 @@
-"""Cells of text that are dates, numbers with marks or units, or stand for missing values."""
+"""Parsing of text cells: dates, numbers with thousands separators or units, and markers of missing values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sslart._utils.arrays import FloatArray
 
 MISSING = frozenset({"NA", "N/A", "n/a", "NaN", "NAN", "nan", "NULL", "null", "None", "?", "<NA>"})
-# words and marks that are values in a column of text, and stand for a missing one among numbers
+# markers of missing values in a column of numbers; in a column of categories they are values
 AMONG_NUMBERS = frozenset(
     {
         "-",
@@ -35,15 +35,13 @@ AMONG_NUMBERS = frozenset(
     }
 )
 UNKNOWN_WORDS = frozenset({"unknown", "unk", "missing", "not known", "not available", "n.a.", "none given"})
-SLIPS = 0.2  # share of the values of a column that may be another kind by mistake
-NEARLY_ALL = 0.95  # of the cells of a column must be numbers with a mark, so that the others are blank
-FEW_CODES = 10  # such as 5a, 6a, 7a: so few may be names as well as numbers with a unit
-MIN_REPEATS = 5  # rows with the same text among numbers: a slip is hardly made so often
-MOST_MARKS, MIN_MEASURED = (
-    3,
-    50,
-)  # different texts that are marks among numbers, and numbers, of which fewer may be names
-TO_LOOK_AT = 50  # distinct cells, of which half show what the others may be
+SLIPS = 0.2  # maximum share of the values of a column that are typing errors
+NEARLY_ALL = 0.95  # minimum share of numbers in a column: the other cells are then taken for blank
+FEW_CODES = 10  # distinct texts such as 5a, 6a, 7a: so few may be codes instead of numbers with a unit
+MIN_REPEATS = 5  # rows with the same text among numbers: hardly a typing error
+MOST_MARKS = 3  # distinct texts that may be markers among numbers
+MIN_MEASURED = 50  # distinct numbers: with fewer, the texts may be categories
+TO_LOOK_AT = 50  # cells that are tried first: the column is skipped unless half of them are numbers
 SPACES = "\u00a0\u202f "
 CURRENCY = "$€£¥"
 NUMBER = re.compile(
@@ -70,7 +68,7 @@ FORMS = [
         rf"{_CLOCK}",
     )
 ]
-_GAP = r"(?:0{1,2}|99|-9{1,2}|[xX?]{1,2})"  # instead of a day or a month that nobody knows
+_GAP = r"(?:0{1,2}|99|-9{1,2}|[xX?]{1,2})"  # an unknown day or month
 _PART_OR_GAP = rf"(?:\d{{1,2}}|{_GAP})"
 WITHOUT_A_PART = re.compile(
     rf"(?:(?:\d{{4}}|[xX?]{{4}})([-/.])(?:{_PART_OR_GAP}\1{_GAP}|{_GAP}\1{_PART_OR_GAP})"
@@ -80,11 +78,11 @@ ISO = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?"
 )  # which NumPy reads fast, and no other way than we do
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-NEW_CENTURY = 70  # two digits below it are of years from 2000 on
+NEW_CENTURY = 70  # two-digit years below it are from 2000 on, others from 1900 on
 
 
 class NotADateError(ValueError):
-    """A cell that is no date, with its place among the cells."""
+    """Error for a cell that is not a date, with the index of the cell."""
 
     def __init__(self, place: int) -> None:
         super().__init__(place)
@@ -116,14 +114,14 @@ def day_comes_first(cells: Sequence[str | None]) -> bool | None:
 
 
 def moments(cells: Sequence[str | None], *, day_first: bool) -> NDArray[np.datetime64]:
-    """Return cells as an array of datetime64, as the clock shows them; a time without a date is one of 1970-01-01.
+    """Parse cells as datetime64 in local time; a time without a date is on 1970-01-01.
 
-    A date that lacks its day or month is missing.
+    A date without day or month is missing.
 
     Raises
     ------
     NotADateError
-        Where a cell is no date.
+        If a cell is not a date.
     """
     values = np.full(len(cells), np.datetime64("NaT"), dtype="datetime64[s]")
     iso = [place for place, cell in enumerate(cells) if cell is not None and ISO.fullmatch(cell)]
@@ -172,16 +170,16 @@ def _moment(cell: str, day_first: bool) -> datetime | None:
 
 
 class TextNumbers(NamedTuple):
-    """Numbers in text, with thousands separators, marks or a unit.
+    """Numbers in text, with thousands separators, currency or percent signs, or a unit.
 
     Attributes
     ----------
     values : array
-        The number in each cell, NaN where there is none.
+        The number in each cell, NaN if there is none.
     unit : str
-        The mark or unit that the cells have in common, empty where they have none.
+        The common sign or unit of the cells, empty if there is none.
     example : str
-        A cell that is no plain number, if there is one.
+        A cell that is not a plain number, if there is one.
     others : list of str
         Cells without a number, which are taken for blank.
     """
@@ -200,19 +198,19 @@ class TextNumbers(NamedTuple):
 def numbers_with_marks(
     cells: Sequence[str | None], counts: Collection[int] | None = None, *, are_numbers: bool = False
 ) -> TextNumbers | None:
-    """Return the numbers in distinct cells, nearly all of which are numbers of one unit; else None.
+    """Parse distinct cells as numbers if nearly all are numbers of one unit; else return None.
 
-    A unit of letters takes more than a few distinct numbers, since 5a and 6a may be names. Plain numbers alone are none
-    of text, but for many beside words for missing values, without which they would have come as numbers, or beside a
-    few other texts that come again and again, such as T for traces of rain.
+    A unit of letters requires more than a few distinct numbers, since 5a and 6a may be codes. Plain numbers count only
+    together with other texts: many numbers beside words for missing values, or beside a few texts that are repeated
+    often, such as T for traces of rain.
 
     Parameters
     ----------
     cells : sequence of str or None
     counts : collection of int, or None
-        How many rows have each cell; None: one each.
+        Number of rows with each cell; None: one each.
     are_numbers : bool
-        Whether the user has said that they are numbers, however few, and whatever else is there.
+        Whether the user has declared the column as numbers: then it is parsed as such in any case.
 
     >>> found = numbers_with_marks(["1,234", "99", None])
     >>> found.values.tolist(), str(found), found.example
@@ -261,7 +259,7 @@ def _number(found: re.Match[str]) -> float:
 
 
 def numbers_of_unit(cells: Sequence[str | None], unit: str) -> tuple[FloatArray, list[str]]:
-    """Return the numbers in cells, NaN where there is none, and the cells that have another unit.
+    """Parse cells as numbers of a unit, NaN if a cell is not a number; also return the cells with another unit.
 
     >>> numbers_of_unit(["12 kg", "7", "3 lb", None], "kg")
     (array([12.,  7., nan, nan]), ['3 lb'])
@@ -284,10 +282,10 @@ class TextDates(NamedTuple):
     ----------
     values : array of datetime64
     day_first : bool or None
-        Whether the day precedes the month; None where no cell shows it, and the month is taken to come first.
+        Whether the day precedes the month; None if ambiguous: the month is then read first.
     example : str
     others : list of str
-        Dates that lack their day or month, which are taken for blank.
+        Dates without day or month, which are taken for blank.
     """
 
     values: NDArray[np.datetime64]
@@ -297,13 +295,13 @@ class TextDates(NamedTuple):
 
 
 def are_dates(cells: Collection[str]) -> bool:
-    """Return True if all cells are dates, half of them or more with day and month."""
+    """Return True if all cells are dates, and at least half of them have day and month."""
     whole = [cell for cell in cells if not lacks_a_part(cell)]
     return 0 < len(cells) <= 2 * len(whole) and all(map(is_date, whole))
 
 
 def dates_in(cells: Sequence[str]) -> TextDates | None:
-    """Return the dates in distinct cells, all of which are dates; else None."""
+    """Parse distinct cells as dates; None unless all are dates."""
     if not are_dates(cells):
         return None
     day_first = day_comes_first(cells)
