@@ -21,7 +21,7 @@ def switch_labels(y: Any, share: float = 0.1, *, random_state: Any = None) -> ND
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Classes; -1 (among integers), None or NaN where unlabelled. Unlabelled samples stay so.
+        Classes; -1 (among integers), None or NaN where unlabelled. Unlabelled samples are unchanged.
     share : float, default=0.1
         Share of the labelled samples to switch, from 0 to 1, rounded to whole samples.
     random_state : int, RandomState instance or None, default=None
@@ -61,8 +61,8 @@ def add_white_noise(
 ) -> FloatArray:
     """Add Gaussian white noise to the features of a share of the samples, at a given signal-to-noise ratio.
 
-    Signal and noise are measured on the scale on which every feature spans 0 to 1 over `X`: the power of a sample is
-    the mean square of its values there, and the variance of its noise is that power divided by 10^(snr_db / 10).
+    Signal and noise are measured with every feature of `X` scaled to [0, 1]: the power of a sample is the mean square
+    of its scaled values, and the variance of its noise is that power divided by 10^(snr_db / 10).
 
     Parameters
     ----------

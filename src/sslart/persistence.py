@@ -51,27 +51,27 @@ Model = FuzzyART | FuzzyARTMAP | SSLART | AutoSSLART | WESSLART
 def save(model: Model, path: str | os.PathLike[str], samples: bool = True) -> None:
     """Write a model to one file atomically.
 
-    The file contains the fitted weights: a loaded model gives the same predictions, bit for bit, without refitting.
+    The file has the fitted weights: a loaded model predicts without fitting, with the same bits.
 
     Parameters
     ----------
     model : FuzzyART, FuzzyARTMAP, SSLART, AutoSSLART or WESSLART
-        Fitted or not. `FuzzyART.labels_` is not saved.
+        Fitted or not. `FuzzyART.labels_`, which belongs to the samples learnt last, is not saved.
     path : str or path
-        An existing file is replaced only when the new one is complete.
+        The file to write. An existing file is replaced atomically.
     samples : bool, default=True
-        Whether to save labelled training samples, which evidence mapping stores in order to learn further. Without
-        them, the loaded model predicts, explains and detects novelty as before, bit for bit. Methods that need them
-        raise a ValueError: `partial_fit`, `sslart.merge`, and those that show or weigh labelled samples, such as active
-        learning. `fit` works.
+        Whether to save the labelled training samples that evidence mapping stores, in the user's units, for further
+        learning. Without them the loaded model predicts, explains and flags novelty with the same bits. Everything that
+        needs them raises a ValueError: `partial_fit`, `sslart.merge`, and what shows or weights labelled samples, such
+        as queries of active learning. `fit` still fits from scratch.
 
     Notes
     -----
-    A file without samples is not anonymous. It contains the boxes, the range of each column (with ``scaling="rank"`` a
-    table of its values), and the names of columns, categories and classes. A box with a single sample (`support_` 1)
-    equals that sample, rounded to a grid of 2**32 steps; lower the vigilance if that matters. The file contains no keys
-    or hashes of rows and no drift history. For each labelled sample it has the class, the group of labels left out
-    together, and the leave-one-out prediction, which guarantees need.
+    A file without samples is not anonymous. It has the boxes, the range of each column (with ``scaling="rank"`` a table
+    of its values), and the names of columns, categories and classes. A box of a single sample is that sample: all boxes
+    of `support_` 1 can be read as rows, rounded to a grid of 2**32 steps. If that matters, lower the vigilance, so that
+    boxes contain several samples. The file has no key or hash of a row, and no drift statistics of a stream. For each
+    labelled sample it has the class, the group, and the leave-one-out prediction, which guarantees are based on.
 
     Examples
     --------
@@ -94,15 +94,15 @@ def save_with_notes(
     *,
     samples: bool = True,
 ) -> None:
-    """Write a model to one file with additional plain values and arrays, which `load` ignores.
+    """Write a model to one file, with additional plain values and arrays that `load` ignores.
 
-    `before_replace` is called with the path of the new file just before it replaces the old one, and may raise.
+    `before_replace` is called with the path of the new file before it replaces the old one, and may raise.
     """
     write_file(Path(path), *_described(model, notes, samples=samples), before_replace)
 
 
 def model_bytes(model: Model) -> bytes:
-    """Return the bytes written by `save`; equal models have equal bytes."""
+    """Return the bytes that `save` writes; equal models have equal bytes."""
     return b"".join(file_contents(*_described(model, {}, samples=True)))
 
 
@@ -136,14 +136,16 @@ def load(path: str | os.PathLike[str]) -> Model:
     Raises
     ------
     ValueError
-        If the file is not a model, is damaged, has another protocol number, or is inconsistent despite a valid
-        checksum: arrays of mismatched shapes; boxes off the grid or with reversed corners; infinite or reversed ranges;
-        sample counts that are negative, above 2**53, or lower than those of their parts; duplicate classes or classes
-        without samples; members with different columns or classes; weights that are not finite; cyclic trees; a header
-        of more than 2**28 bytes or nested more than 64 levels deep.
+        If the file is not a model, is damaged, has another protocol, or has invalid contents, even with a correct
+        checksum: arrays of inconsistent shapes; boxes off the grid, or with the upper corner below the lower one;
+        infinite or reversed ranges; numbers of samples that are negative, above 2**53, or lower than those of their
+        parts; duplicate classes or classes without samples; members with different columns or classes; weights that
+        are not finite, and trees with cycles; a header of more than 2**28 bytes, or nested more than 64 levels deep.
 
-    Notes ----- Nothing is refitted: the weights are those of the file. Loading needs memory in proportion to the size
-    of the file and executes no code from it. Parameters are validated when they are used, as usual. If a file was saved
+    Notes
+    -----
+    A loaded model can be saved again. Parameters are validated, as always, when they are used. Nothing is fitted.
+    Loading takes memory in proportion to the size of the file, and does not execute its contents. For a file saved
     without samples, methods that need them raise a ValueError.
     """
     return load_with_notes(path)[0]
@@ -156,7 +158,7 @@ def load_with_notes(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any]
 
 
 def model_from_bytes(content: bytes, name: str) -> Model:
-    """Return the model in the bytes of `model_bytes` or of a saved file; `name` identifies it in errors."""
+    """Load a model from the bytes of `model_bytes` or of a saved file; `name` identifies it in errors."""
     return _read(io.BytesIO(content), name)[0]
 
 
@@ -219,7 +221,7 @@ def file_contents(described: dict[str, Any], arrays: list[NDArray[Any]]) -> list
 
 
 def read_header(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[dict[str, Any], NDArray[np.uint8]]:
-    """Read and check the header and the bytes of the arrays, without allocating memory by sizes stated in the file."""
+    """Read and validate the header and the bytes of the arrays, without allocating memory by claimed sizes."""
     name = printable(os.fspath(path))
     prefix = file.read(_PREFIX.size)
     if not prefix.startswith(_MAGIC):
@@ -243,7 +245,7 @@ def read_header(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[dict[str,
     if length > _n_bytes_left(file):
         raise truncated
     if length % ALIGNMENT:
-        raise ValueError(f"{name} is not a sslart model: the length of its header is no multiple of {ALIGNMENT}.")
+        raise ValueError(f"{name} is not a sslart model: the length of its header is not a multiple of {ALIGNMENT}.")
     content = np.empty(_n_bytes_left(file), dtype=np.uint8)
     if file.readinto(content.data) != len(content):  # type: ignore[attr-defined]
         raise truncated
@@ -267,7 +269,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def read_arrays(content: NDArray[np.uint8], described: list[dict[str, Any]]) -> list[NDArray[Any]]:
-    """Return the arrays as views of their bytes, once their sizes are known to add up to these."""
+    """Return the arrays as views of the bytes, after validating their sizes."""
     shapes = [tuple(one["shape"]) for one in described]
     if any(one["dtype"] not in DTYPES for one in described):
         raise ValueError("it has an array of a type that models do not have")
@@ -302,7 +304,7 @@ _FLOATS = {repr(value): value for value in (math.nan, math.inf, -math.inf)}
 
 
 def to_plain(value: Any, arrays: list[NDArray[Any]], depth: int = 0) -> Any:
-    """Return a value as JSON data; arrays are appended to the list and replaced by their index."""
+    """Convert a value for JSON; arrays are appended to the list and replaced by their index."""
     if depth > MAX_DEPTH:
         raise ValueError(f"sslart.save cannot write a value that is nested more than {MAX_DEPTH} levels deep.")
 

@@ -149,7 +149,7 @@ class StreamClassifier(RiverModel, MiniBatchClassifier):
         return dict(zip(classes, shares.tolist(), strict=True))
 
     def predict_one(self, x: Sample, **kwargs: Any) -> Label | None:
-        """Return the class of a sample; None before the first label and where the estimator abstains."""
+        """Return the class of a sample; None before the first label and if the estimator abstains."""
         return self._predictions([x])[0]
 
     def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
@@ -158,7 +158,7 @@ class StreamClassifier(RiverModel, MiniBatchClassifier):
         return optional("pandas", "data").DataFrame(shares, index=X.index, columns=classes)
 
     def predict_many(self, X: pd.DataFrame) -> pd.Series:
-        """Return the class of each row of X; None before the first label and where the estimator abstains."""
+        """Return the class of each row of X; None before the first label and if the estimator abstains."""
         found = self._predictions(X.to_dict("records"))
         return optional("pandas", "data").Series(found, index=X.index, dtype=object if None in found else None)
 
@@ -281,7 +281,7 @@ class DictModel:
         self._learn_rows(rows, known)
 
     def read(self, samples: list[Sample]) -> tuple[list[int], Any]:
-        """Return the indices of samples with a value in a known feature, and these samples as model input."""
+        """Return the indices of samples with a value in a known feature, and the model input for them."""
         rows = [self._row(x) for x in samples]
         known = [index for index, row in enumerate(rows) if _has_value(row)]
         return known, self._as_samples([rows[index] for index in known]) if known else None

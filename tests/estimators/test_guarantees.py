@@ -196,7 +196,7 @@ def test_strings_are_none_where_it_abstains_and_every_row_is_predicted_by_itself
         (
             {"max_error": 0.05},
             r"max_error=0\.05 cannot be kept with 90 % certainty with 14 labels, so that the model abstains from every "
-            r"prediction: it needs at least 45 labels, all of them predicted rightly\. Label more samples",
+            r"prediction: it needs at least 45 labels, all of them predicted correctly\. Label more samples",
         ),
         (
             {"max_error": 0.1},
@@ -314,7 +314,7 @@ def test_copies_promise_no_more_than_the_samples_they_are_copies_of() -> None:
     twice = guarantees(AutoSSLART(random_state=0).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2)))
     assert twice.n_labels == once.n_labels == len(y)
     model = AutoSSLART(random_state=0, max_error=0.015).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
-    with pytest.warns(UserWarning, match=r"max_error=0\.015 cannot be kept .* with 76 labels of 38 groups"):
+    with pytest.warns(UserWarning, match=r"max_error=0\.015 cannot be kept .* with 76 labels in 38 groups of copies"):
         assert (model.predict(X) == -1).all()
 
 
@@ -335,7 +335,7 @@ def test_groups_count_one_and_the_promise_is_for_new_groups() -> None:
         covered.append(sets[np.arange(len(truth)), truth].mean())
     assert covered[0] < 0.8 < 0.85 < covered[1]
     assert guarantees(model).n_labels == 40
-    with pytest.warns(UserWarning, match=r"with 120 labels of 40 groups .* needs at least 45 groups, all"):
+    with pytest.warns(UserWarning, match=r"with 120 labels in 40 groups, so .* needs at least 45 groups, all"):
         model.set_params(max_error=0.05).predict(new)
     assert [len(view_of(model).promises.curve(one).answered) <= 40 for one in (0.9, None)] == [True, False]
     n_units = view_of(model).promises.curve(0.9).n_answered

@@ -163,7 +163,9 @@ def test_values_that_were_met_are_those_of_labelled_samples_and_of_boxes_that_sh
         model = SSLART(0.8, mapping=mapping, learning_rate=rate, random_state=0)
         view = view_of(model.fit(X, np.where(np.arange(80) % 4 == 0, np.arange(80) % 3, -1)))
         lower, upper = view.members[0].network.boxes_in_units()
-        for column, found in enumerate(_options.learnt_values(view, fast=rate == 1)):
+        maker = _options._Maker(view, _options.Limits(), None)
+        for column in range(2):
+            found = maker._met(column)
             shown = np.ones(len(lower), dtype=bool) if rate == 1 else (lower == upper)[:, column]
             wanted = [lower[shown, column], upper[shown, column]]
             wanted += [X[::4, column]] if mapping == "evidence" else []

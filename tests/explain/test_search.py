@@ -613,10 +613,10 @@ def test_effects_are_the_same_whatever_is_computed_at_once(monkeypatch: pytest.M
 
 def test_of_very_many_columns_those_that_count_most_are_moved_to_their_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     view, space, _ = view_of_frame(AutoSSLART(random_state=0))
-    assert not _search._is_wide(view)
+    assert not _search.is_wide(view)
     monkeypatch.setattr(_search, "MANY_COLUMNS", 4)
     monkeypatch.setattr(_search, "MOST_MOVED", 2)
-    assert _search._is_wide(view)
+    assert _search.is_wide(view)
     amounts = np.where(space.options.sizes > 0, _search.average_amounts(view.members[0], 5), -1)
     effects = _search.effects_of(view, space.options)
     expected = [

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sslart._mapping.decision_rules import ErrorLevels
+from sslart._mapping.loo_predictions import FOUND, GIVEN
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.optional import heavy
 from sslart._utils.text import category_text, html_table, list_text, plural
@@ -217,7 +218,7 @@ def upper_bound(wrong: FloatArray, answered: FloatArray, certainty: float) -> Fl
 
 
 def labels_for_certainty(error: float, certainty: float) -> int:
-    """Return the fewest labels with which an error can be promised with certainty: if all are predicted rightly.
+    """Return the fewest labels with which an error can be promised with certainty: if all are predicted correctly.
 
     Examples
     --------
@@ -304,7 +305,7 @@ class ConformalPredictor:
         held = "on average" if certainty is None else f"with {certainty_text(certainty)}"
         reason = f"max_error={level:g} cannot be kept {held} {counted}, so that the model {nowhere}: "
         if n < needed:
-            reason += f"it needs at least {plural(needed, self._unit)}{which}, all of them predicted rightly. "
+            reason += f"it needs at least {plural(needed, self._unit)}{which}, all of them predicted correctly. "
         else:
             reason += f"too many left-out {self._unit}s are predicted wrongly; the smallest error is {smallest}. "
         answered = 0.0 if certainty is None else self.curve(None, index).share_answered(level)
@@ -316,7 +317,8 @@ class ConformalPredictor:
         n_labels, n_groups = len(self.left_out.truth), math.floor(self.n_labels + EXACT)
         if self._unit == "label":
             return plural(n_labels, "label")
-        return f"{plural(n_labels, 'label')} of {plural(n_groups, 'group')} (copies of a sample are one group)"
+        why = {GIVEN: "", FOUND: " of dependent rows"}.get(self.left_out.kind, " of copies")
+        return f"{plural(n_labels, 'label')} in {plural(n_groups, 'group')}{why}"
 
     @property
     def _unit(self) -> str:
@@ -540,7 +542,7 @@ def guarantees_of(
 
 
 def _answered(curve: ErrorCurve, level: float, certainty: float | None, n: float) -> Answered:
-    """Return how much a model answers at a level; `n`: labels, those also that `abstain_below` leaves out."""
+    """Return the share of labels answered at a level of error; `n`: all labels, also those below `abstain_below`."""
     limit, place = curve.least_confidence(level), curve.place(level)
     share = 0.0 if place is None else float(curve.answered[place] / n)
     return Answered(share, None if limit == NEVER else limit, labels_needed(level, certainty))

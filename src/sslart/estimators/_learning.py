@@ -297,7 +297,7 @@ class ARTEstimator(RawSamplesEstimator):
         return False
 
     def _new_mapping(self) -> Mapping:
-        """Return the mapping of a new model."""
+        """Return an empty mapping by the current parameters."""
         return CountsMapping(self._one_to_one())
 
     def _mapping_to_update(self, before: FittedModel) -> Mapping:

@@ -1,4 +1,4 @@
-"""The guarantees of a model for new samples."""
+"""`guarantees`: the errors that a model can guarantee for new samples."""
 
 from __future__ import annotations
 
