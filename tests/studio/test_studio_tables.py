@@ -193,7 +193,7 @@ def test_a_saved_model_is_opened_without_its_rows(opened: Opened) -> None:
     content = opened.http.get("/v1/models/kept/export").content
     drop(page.get_by_test_id("drop").first, "saved.sslart", content)
     page.get_by_role("heading", name="Table saved").wait_for()
-    page.get_by_text("The model was given no rows yet.").wait_for()
+    page.get_by_text("The model has no rows yet.").wait_for()
     assert about(opened, "saved")["classes"] == ["small", "tall"]
     for view, words in (
         ("map", "There are no samples yet"),
