@@ -1,4 +1,4 @@
-"""The section of docs/trust.md on sets of classes and on the error among the answered, beside MAPIE."""
+"""The section of docs/trust.md on prediction sets and error rates, compared with MAPIE."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises of a fitted model, checked on samples that it has not seen."""
+"""Checks of a fitted model on held-out samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Printed accuracy on tables with several rows of one unit, and on tables of independent rows, without `groups=`.
+"""Reported accuracy on tables with several rows per unit and on tables of independent rows, without `groups=`.
 
 python -m trust.panels            # the tables for judging; --tuning: those that thresholds were looked at with
 """
@@ -87,7 +87,7 @@ INDEPENDENT = (  # a row each of another person or thing, with the label
     ("AER/Affairs", "affairs"),
     ("AER/CreditCard", "card"),
     ("Stat2Data/ICU", "Survive"),
-    ("Stat2Data/Hawks", "Species"),
+    ("Stat2Data/Hawks", "Species"),  # without a column of times of day, of which one is misspelt
     ("wooldridge/loanapp", "approve"),
     ("psych/sat.act", "gender"),
     ("ggplot2/diamonds", "cut"),
@@ -150,7 +150,7 @@ def do(work: Work) -> dict[str, Any] | None:
         y = classes_of(frame[label])
         order = random.permutation(len(frame))
         train, test = order[: min(len(order) // 2, MAX_TRAINING)], order[len(order) // 2 :][:MAX_TEST]
-        X = frame.drop(columns=label)
+        X = frame.drop(columns=label).drop(columns="CaptureTime", errors="ignore")
     if work.n_labels > len(train) // 2:
         return None
     few = np.full(len(train), None, dtype=object)

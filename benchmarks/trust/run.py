@@ -1,4 +1,4 @@
-"""Compare what models promise with what is found, and write docs/trust.md: `make trust`. A stopped run continues."""
+"""Check reported accuracy and guarantees on held-out samples, and write docs/trust.md: `make trust`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sections of docs/trust.md on accuracy, noise, copies and changes: what is printed, and what is found."""
+"""The sections of docs/trust.md on accuracy, noise, duplicates and shift: reported and measured values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The simulations of the trust benchmark: what is drawn, what is done to it, what is measured."""
+"""Simulations of the trust benchmark: data, perturbations and measurements."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ def test_strings_are_none_where_it_abstains_and_every_row_is_predicted_by_itself
         (
             {"max_error": 0.05},
             r"max_error=0\.05 cannot be kept with 90 % certainty with 14 labels, so that the model abstains from every "
-            r"prediction: it needs at least 45 labels, all of them predicted rightly\. Label more samples",
+            r"prediction: it needs at least 45 labels, all of them predicted correctly\. Label more samples",
         ),
         (
             {"max_error": 0.1},

@@ -74,7 +74,7 @@ def test_a_backup_replaces_no_file_and_leaves_none_where_it_cannot_be_written(tm
         with pytest.raises(StoreError, match="give another name"):
             store.backup(taken)
         assert taken.read_bytes() == b"something"
-        with pytest.raises(StoreError, match="No backup could be written"):
+        with pytest.raises(StoreError, match="The backup could not be written"):
             store.backup(tmp_path / "nowhere" / "copy.db")
         assert sorted(path.name for path in tmp_path.iterdir()) == ["store", "taken.db"]
 

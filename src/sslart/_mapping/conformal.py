@@ -218,7 +218,7 @@ def upper_bound(wrong: FloatArray, answered: FloatArray, certainty: float) -> Fl
 
 
 def labels_for_certainty(error: float, certainty: float) -> int:
-    """Return the fewest labels with which an error can be promised with certainty: if all are predicted rightly.
+    """Return the fewest labels with which an error can be promised with certainty: if all are predicted correctly.
 
     Examples
     --------
@@ -305,7 +305,7 @@ class ConformalPredictor:
         held = "on average" if certainty is None else f"with {certainty_text(certainty)}"
         reason = f"max_error={level:g} cannot be kept {held} {counted}, so that the model {nowhere}: "
         if n < needed:
-            reason += f"it needs at least {plural(needed, self.unit)}{which}, all of them predicted rightly. "
+            reason += f"it needs at least {plural(needed, self.unit)}{which}, all of them predicted correctly. "
         else:
             reason += f"too many left-out {self.unit}s are predicted wrongly; the smallest error is {smallest}. "
         answered = 0.0 if certainty is None else self.curve(None, index).share_answered(level)
@@ -548,7 +548,7 @@ def guarantees_of(
 
 
 def _answered(curve: ErrorCurve, level: float, certainty: float | None, n: float) -> Answered:
-    """Return the answers of a model at a level, as a share of `n` labels."""
+    """Return the answers of a model at a level of error, as a share of `n` labels."""
     limit, place = curve.least_confidence(level), curve.place(level)
     share = 0.0 if place is None else float(curve.answered[place] / n)
     return Answered(share, None if limit == NEVER else limit, labels_needed(level, certainty))

@@ -518,14 +518,18 @@ class EvidenceTable:
     @cached_property
     def _columns_of(self) -> list[list[int]]:
         """Columns of each group; the last entry is the graph, which has no columns."""
-        return [*(np.flatnonzero(self.groups == group).tolist() for group in np.unique(self.groups)), []]
+        order = np.argsort(self.groups, kind="stable")
+        ends = np.flatnonzero(np.diff(self.groups[order])) + 1
+        return [*(columns.tolist() for columns in np.split(order, ends)), []]
 
     @cached_property
     def _lists(self) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
         """Groups of each sample, the largest first, their amounts, and the numbers of nonzero and of shown ones."""
-        amounts = np.empty((len(self.bases), len(self._columns_of)))
+        first = [columns[0] if columns else 0 for columns in self._columns_of]
+        amounts = self.by_column[:, first]
         for place, columns in enumerate(self._columns_of):
-            amounts[:, place] = self.by_column[:, columns].sum(axis=1) if columns else self.of_graph
+            if len(columns) != 1:
+                amounts[:, place] = self.by_column[:, columns].sum(axis=1) if columns else self.of_graph
         order = np.argsort(-np.abs(amounts), axis=1, kind="stable")
         amounts = np.take_along_axis(amounts, order, axis=1)
         so_far = np.cumsum(np.abs(amounts), axis=1)

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sslart._data.encoder import coded_parts, usual_spans
 from sslart._data.ranks import GRID
 from sslart._data.samples import Table
-from sslart._data.scaling import coded_parts, usual_spans
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart.explain._contributions import average_amounts
 from sslart.explain._relations import Relation, relations_of, shortest
 
 STAY = -1  # the option of a feature that does not change
@@ -25,6 +26,8 @@ ENOUGH = 20  # minimum number of options within the user's limits; a finer step 
 COARSER, FINER = 4, 3  # range of decimals tried, relative to those of a hundredth of the range
 MOST = 0.8  # share of values that need no more decimals than are offered
 SLACK = 1e-6  # of a step: rounding to the grid of the encoder
+MANY_COLUMNS = 1000  # with more columns predictions are slow: only the most important ones are changed
+MOST_MOVED = 24  # number of these columns
 
 
 @dataclass(frozen=True)
@@ -52,14 +55,29 @@ class Options:
         """Number of options of each column."""
         return np.array([len(values) for values in self.values])
 
+    def values_at(self, candidates: IntArray) -> FloatArray:
+        """Return the values of numeric options, one per column; meaningless for other columns."""
+        return np.asarray(self._numbers[0][self._places, candidates])
+
+    def positions_at(self, candidates: IntArray) -> FloatArray:
+        """Return the positions of numeric options."""
+        return np.asarray(self._numbers[1][self._places, candidates])
+
     @cached_property
-    def numbers(self) -> tuple[FloatArray, FloatArray]:
-        """Values and positions of numeric options, shape (n_columns, n_options), NaN where a column has fewer."""
-        shape = len(self.values), max(int(self.sizes.max(initial=0)), 1)
+    def _places(self) -> IntArray:
+        """Place of each column among those with options, 0 for the others."""
+        return np.where(self.sizes > 0, np.cumsum(self.sizes > 0) - 1, 0)
+
+    @cached_property
+    def _numbers(self) -> tuple[FloatArray, FloatArray]:
+        """Values and positions of numeric options of the columns with options, NaN where a column has fewer."""
+        columns = np.flatnonzero(self.sizes).tolist()
+        shape = max(len(columns), 1), max(int(self.sizes.max(initial=0)), 1)
         padded = np.full(shape, np.nan), np.full(shape, np.nan)
-        for column, (values, positions) in enumerate(zip(self.values, self.positions, strict=True)):
+        for place, column in enumerate(columns):
+            values = self.values[column]
             if values.dtype != object:
-                padded[0][column, : len(values)], padded[1][column, : len(values)] = values, positions
+                padded[0][place, : len(values)], padded[1][place, : len(values)] = values, self.positions[column]
         return padded
 
 
@@ -69,8 +87,14 @@ def options_of(view: ModelView, limits: Limits | None = None, sample: Table | No
     if limits is not None and (limits.fixed or limits.numbers or limits.categories):
         assert sample is not None
         return _Maker(view, limits, sample).options()
-    key = ("options", len(names), view.params.learning_rate == 1)
+    readout = view.members[0].readout if is_wide(view) else None
+    key = ("options", len(names), view.params.learning_rate == 1, readout)
     return network.get_or_compute(key, lambda: _Maker(view, Limits(), None).options())
+
+
+def is_wide(view: ModelView) -> bool:
+    """Return True if there are so many columns that only the most important ones are changed."""
+    return view.uses_evidence and len(view.feature_names) > MANY_COLUMNS
 
 
 class _Maker:
@@ -79,20 +103,27 @@ class _Maker:
     def __init__(self, view: ModelView, limits: Limits, sample: Table | None) -> None:
         self.view, self.limits, self.sample = view, limits, sample
         self.network, self.encoder = view.members[0].network, view.members[0].encoder
-        fast = view.params.learning_rate == 1
-        self.met = self.network.get_or_compute(("met values", fast), lambda: learnt_values(view, fast=fast))
 
     def options(self) -> Options:
-        """Return the options; a dependent column has none, and its bases only values that it can follow."""
+        """Return the options; a dependent column has none, and its bases only values that it can follow.
+
+        With very many columns, only the most important ones have options.
+        """
         n_columns, relations = len(self.view.feature_names), relations_of(self.view)
         values: list[NDArray[Any]] = [np.empty(0)] * n_columns
         positions, spans, why_not = [np.empty(0)] * n_columns, np.ones(n_columns), dict[int, str]()
         places = {one.column: place for place, one in enumerate(self.encoder.features) if one.category is None}
-        for column in range(n_columns):
+        order, left = range(n_columns), n_columns
+        if is_wide(self.view):
+            amounts = average_amounts(self.view.members[0], n_columns)
+            order, left = np.argsort(-amounts, kind="stable").tolist(), MOST_MOVED
+        for column in order:
             if column >= self.view.reader.n_features_in_:
                 why_not[column] = "part of a date"
             elif column in self.limits.fixed:
                 why_not[column] = "fixed"
+            elif not left:
+                why_not[column] = "not tried"
             elif column in self.encoder.categorical:
                 known = self.encoder.categories_of(column)
                 allowed = self.limits.categories.get(column, frozenset(known))
@@ -102,7 +133,8 @@ class _Maker:
             elif column in places:
                 place, limits = places[column], self.limits.numbers.get(column, (-np.inf, np.inf))
                 values[column] = self._between(place, *limits)
-                spans[column] = self.encoder.upper[place] - self.encoder.lower[place]
+            left -= len(values[column]) > 0
+        spans[list(places)] = (self.encoder.upper - self.encoder.lower)[list(places.values())]
         for relation in relations:
             if len(relation.bases) == 1:
                 (base,) = relation.bases
@@ -111,9 +143,27 @@ class _Maker:
             if column not in why_not and len(found) < (1 if self.sample is None else 1 + self._has_own(column, found)):
                 why_not[column], values[column] = "no other value", found[:0]
             if found.dtype != object and len(found):
-                feature, is_wide = np.array([places[column]]), spans[column] > 0
-                positions[column] = coded_parts(self.encoder, found[:, None], feature)[:, 0] if is_wide else found
+                feature, varies = np.array([places[column]]), spans[column] > 0
+                positions[column] = coded_parts(self.encoder, found[:, None], feature)[:, 0] if varies else found
         return Options(values, positions, why_not, relations, spans, self.limits)
+
+    @cached_property
+    def _sides(self) -> tuple[FloatArray, FloatArray]:
+        return self.network.boxes_in_units()
+
+    def _met(self, place: int) -> FloatArray:
+        """Return known sample values of a coded feature: of stored labelled samples, and sides of boxes.
+
+        With a learning rate below 1, sides are between values of samples, except those of boxes of width zero and the
+        ends of the range.
+        """
+        fast, kept = self.view.params.learning_rate == 1, self.view.members[0].kept_labels
+        lower, upper = (side[:, place] for side in self._sides)
+        ends = np.array([self.encoder.lower[place], self.encoder.upper[place]])
+        given = np.empty(0) if kept is None else kept[0].values[:, self.encoder.features[place].column]
+        given = given[(given >= ends[0]) & (given <= ends[1])]
+        own = ~np.isnan(lower) if fast else lower == upper
+        return np.concatenate([given, lower[own], upper[own], ends[: 0 if fast else 2]])
 
     def _has_own(self, column: int, found: NDArray[Any]) -> bool:
         assert self.sample is not None
@@ -134,7 +184,7 @@ class _Maker:
         whole numbers or 25 if all are multiples of 25, or a round multiple of it, to limit the number of options.
         """
         lowest, highest = self.encoder.lower.item(place), self.encoder.upper.item(place)
-        met = self.met[place]
+        met = self._met(place)
         if not len(met) or not lowest <= highest:
             return np.empty(0)
         low, high = max(low, lowest), min(high, highest)
@@ -182,26 +232,6 @@ def allowed_values(
     lowest, highest = encoder.range_of(column)
     slack = (highest - lowest) * SLACK
     return np.asarray((values >= max(low, lowest) - slack) & (values <= min(high, highest) + slack))
-
-
-def learnt_values(view: ModelView, *, fast: bool) -> list[FloatArray]:
-    """Return known sample values of each coded feature: of stored labelled samples, and sides of boxes.
-
-    `fast`: whether the learning rate is 1. Otherwise sides are between values of samples, except those of boxes of
-    width zero and the ends of the range.
-    """
-    network, kept = view.members[0].network, view.members[0].kept_labels
-    encoder, (lower, upper) = network.encoder, network.boxes_in_units()
-    of_samples = ~np.isnan(lower) if fast else lower == upper
-    ends = np.array([encoder.lower, encoder.upper])[: 0 if fast else 2]
-    met = []
-    for place, feature in enumerate(encoder.features):
-        own, given = of_samples[:, place], np.empty(0)
-        if kept is not None and feature.category is None:
-            given = kept[0].values[:, feature.column]
-            given = given[(given >= encoder.lower[place]) & (given <= encoder.upper[place])]
-        met.append(np.concatenate([given, lower[own, place], upper[own, place], ends[:, place]]))
-    return met
 
 
 def _distinct(values: FloatArray, tolerance: float) -> tuple[FloatArray, IntArray]:
@@ -300,7 +330,7 @@ class ChangeSpace:
     def table_of(self, rows: IntArray, candidates: IntArray) -> tuple[Table, BoolArray]:
         """Return candidates as samples, and a mask of those with all dependent columns within their limits."""
         moved, options = candidates != STAY, self.options
-        numbers = np.where(moved & ~self.is_category, options.numbers[0][self.columns, candidates], 0.0)
+        numbers = np.where(moved & ~self.is_category, options.values_at(candidates), 0.0)
         values = np.where(moved & ~self.is_category, numbers, self.table.values[rows])
         categories = {column: given[rows] for column, given in self.table.categories.items()}
         for column in categories:
@@ -320,7 +350,7 @@ class ChangeSpace:
 
     def sizes(self, rows: IntArray, candidates: IntArray) -> FloatArray:
         """Return the size of each change, in learnt ranges; 1 for a change of category."""
-        moves = np.abs(self.options.numbers[1][self.columns, candidates] - self.own[rows])
+        moves = np.abs(self.options.positions_at(candidates) - self.own[rows])
         return np.where(candidates == STAY, 0.0, np.where(self.is_category, 1.0, moves))
 
     def measured(self, rows: IntArray, table: Table) -> tuple[IntArray, FloatArray]:

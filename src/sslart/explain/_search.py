@@ -23,18 +23,17 @@ from sslart._data.labels import UNLABELLED
 from sslart._mapping.decision_rules import expected_costs
 from sslart._mapping.model_view import ModelView, PredictionBatch
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart.explain._contributions import average_amounts, predictions_at_centres, samples_of_boxes
-from sslart.explain._options import STAY, ChangeSpace, Options
+from sslart.explain._contributions import predictions_at_centres, samples_of_boxes
+from sslart.explain._options import STAY, ChangeSpace, Options, is_wide
 
-# These budgets trade time for the size of changes, which docs/explain_benchmarks.md measures.
+# budgets of the search, which trade time for the size of changes
 PROBED_VALUES = 360  # values per sample in probes of single features: fewer probes with many features
 FEWEST_PROBES, MOST_PROBES = 12, 96  # probes per sample; if there are no more options in total, all are tried
 COARSE, MOST_COARSE = 8, 64  # options of a feature with estimated effects: per probe and feature, and maximum
 SPREAD, MOST_SPREAD = 480, 38  # options of all features together, and of one, if no probe succeeds
 DAYS = 7  # days around a date that are all tried, since weekdays are periodic
 EFFECTS = 6000  # predictions used to estimate the effects of options
-MANY_COLUMNS = 1000  # with more columns predictions are slow: only the most important ones are changed alone
-MOST_MOVED, ENDS = 24, 2  # number of these columns, and of values for each
+ENDS = 2  # values of each column, with very many columns
 PAIRED = 6  # features tried in pairs
 MANY_PAIRED = 12  # features tried in pairs, for a what-if
 LEVELS, MANY_LEVELS = 10, 24  # options per feature of a pair, for a what-if, and if changes must be plausible
@@ -161,9 +160,7 @@ class Search:
             more = self._together(open_, alone.of(np.searchsorted(rows, open_)))
             found.append(more)
             open_ = np.setdiff1d(open_, more.rows[(more.candidates != STAY).sum(axis=1) <= FEW])
-        if not _is_wide(
-            self.view
-        ):  # there a way into a box changes hundreds of columns: it takes long, and is not read
+        if not is_wide(self.view):  # there a way into a box changes hundreds of columns: it takes long, and is not read
             found.append(self._into_boxes(open_))
         return Found.joined(found, self.n_columns)
 
@@ -237,7 +234,7 @@ class Search:
 
     def _anywhere(self, rows: IntArray, places: IntArray) -> Probes:
         """Return evenly spread options of single features, for the rows at some places."""
-        n = 0 if _is_wide(self.view) else min(max(SPREAD // self.n_columns, COARSE), MOST_SPREAD)
+        n = 0 if is_wide(self.view) else min(max(SPREAD // self.n_columns, COARSE), MOST_SPREAD)
         spread = spread_options(self.options.sizes, n)
         some, columns, which = np.nonzero(self.movable[rows[places]][:, :, None] & (spread != STAY))
         return places[some], columns, spread[columns, which], np.zeros(len(some))
@@ -519,8 +516,8 @@ def spread_options(sizes: IntArray, most: IntArray | int) -> IntArray:
     """Return evenly spread options of each column, at most `most`, shape (n_columns, n_options)."""
     numbers = np.minimum(sizes, most)
     found = np.full((len(sizes), numbers.max(initial=1)), STAY)
-    for column, (size, n) in enumerate(zip(sizes.tolist(), numbers.tolist(), strict=True)):
-        found[column, :n] = np.linspace(0, size - 1, n).astype(np.int64)
+    for column in np.flatnonzero(numbers).tolist():
+        found[column, : numbers[column]] = np.linspace(0, sizes[column] - 1, numbers[column]).astype(np.int64)
     return found
 
 
@@ -592,11 +589,6 @@ class Effects(NamedTuple):
         return expected
 
 
-def _is_wide(view: ModelView) -> bool:
-    """Return True if there are so many columns that only the most important ones are changed."""
-    return view.uses_evidence and len(view.feature_names) > MANY_COLUMNS
-
-
 def effects_of(view: ModelView, options: Options) -> Effects:
     """Return the effects of the options of a model, of some if there are many; cached."""
 
@@ -604,16 +596,15 @@ def effects_of(view: ModelView, options: Options) -> Effects:
         sizes, n_all = options.sizes, n_probes(len(options.sizes))
         has_all = sizes.sum() <= n_all
         n_each = np.minimum(sizes, sizes.sum() if has_all else np.clip(2 * n_all // len(sizes), COARSE, MOST_COARSE))
-        if is_wide := _is_wide(view):
-            amounts = np.where(sizes > 0, average_amounts(view.members[0], len(sizes)), -1.0)
-            n_each = np.where(amounts >= np.sort(amounts)[-MOST_MOVED], np.minimum(sizes, ENDS), 0)
+        if is_wide(view):
+            n_each = np.minimum(sizes, ENDS)
         spread = spread_options(sizes, n_each)
         columns, which = np.nonzero(spread != STAY)
         chosen = spread[columns, which]
         if has_all:
             return Effects(columns, chosen, np.zeros((len(columns), len(view.classes))))
         table = samples_of_boxes(view)
-        most = 2 if is_wide else max(EFFECTS // max(len(columns), 1), 2)
+        most = 2 if is_wide(view) else max(EFFECTS // max(len(columns), 1), 2)
         table = table[np.unique(np.linspace(0, len(table) - 1, min(most, len(table))).astype(np.int64))]
         space = ChangeSpace(view, options, table)
         n = len(table)

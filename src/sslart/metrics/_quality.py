@@ -1,4 +1,4 @@
-"""The guarantees of a model for new samples."""
+"""`guarantees`: the errors that a model can guarantee for new samples."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Any
 
 from sslart._data.labels import check_has_label
 from sslart._mapping.conformal import LEVELS, Guarantees, guarantees_of
-from sslart._mapping.decision_rules import check_certainty
 from sslart._mapping.model_view import view_of
-from sslart._utils.validation import check_number
+from sslart._utils.validation import check_certainty, check_number
 
 
 def guarantees(model: Any, max_errors: Iterable[float] = LEVELS, *, confidence: float | None = None) -> Guarantees:

@@ -254,7 +254,7 @@ def test_a_client_that_goes_away_leaves_nothing(tmp_path: Path, caplog: pytest.L
 def test_unknown_paths_are_not_found(client: httpx.Client, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 404
-    assert answer.json() == {"error": "There is nothing at this path."}
+    assert answer.json() == {"error": "Unknown path."}
 
 
 def test_a_method_that_a_path_does_not_have_is_refused_with_those_it_has(client: httpx.Client) -> None:
