@@ -338,6 +338,8 @@ def test_groups_count_one_and_the_promise_is_for_new_groups() -> None:
     with pytest.warns(UserWarning, match=r"with 120 labels in 40 groups, so .* needs at least 45 groups, all"):
         model.set_params(max_error=0.05).predict(new)
     assert [len(view_of(model).promises.curve(one).answered) <= 40 for one in (0.9, None)] == [True, False]
+    assert guarantees(model).unit == "group"
+    assert "needs at least 45 groups, and there are 40" in guarantees(model, [0.05]).levels[0].sentence()
     n_units = view_of(model).promises.curve(0.9).n_answered
     assert n_units == 40
 

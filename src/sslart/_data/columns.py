@@ -381,16 +381,3 @@ class ColumnPlan:
 
 
 NO_PLAN = ColumnPlan()
-
-
-def plan_of(owner: Any) -> ColumnPlan:
-    """Return the column plan of an estimator or a reader of samples."""
-    plan: ColumnPlan = getattr(owner, ATTRIBUTE, NO_PLAN)
-    return plan
-
-
-def keep_plan(owner: Any, plan: ColumnPlan) -> None:
-    """Store a column plan on a reader of samples, unless it is empty."""
-    vars(owner).pop(ATTRIBUTE, None)
-    if plan != NO_PLAN:
-        setattr(owner, ATTRIBUTE, plan)

@@ -450,7 +450,10 @@ def _candidates(
         for place, name in enumerate(names)
     }
     columns.update(others)
-    is_named = {name: name in others or UNIT_NAME.fullmatch(spaced_name(name)) is not None for name in columns}
+    is_named = {  # an array has no names of columns
+        name: name in others or (table.names is not None and UNIT_NAME.fullmatch(spaced_name(name)) is not None)
+        for name in columns
+    }
     texts = {name for place, name in enumerate(names) if place in table.categories}
     for name in sorted(columns, key=lambda one: not is_named[one]):
         # a text whose name tells nothing is a category that further rows have too

@@ -299,15 +299,15 @@ class ConformalPredictor:
         counted, which, nowhere = f"with {self._counted()}", "", "abstains from every prediction"
         if index is not None:
             name, n = repr(self.classes[index].item()), math.floor(curve.n_answered + EXACT)
-            counted = f"for class {name}, which is predicted for {plural(n, f'left-out {self._unit}')}"
+            counted = f"for class {name}, which is predicted for {plural(n, f'left-out {self.unit}')}"
             which, nowhere = f" that are predicted as {name}", f"abstains where class {name} is the most probable"
         smallest = percent_up(curve.smallest_error)
         held = "on average" if certainty is None else f"with {certainty_text(certainty)}"
         reason = f"max_error={level:g} cannot be kept {held} {counted}, so that the model {nowhere}: "
         if n < needed:
-            reason += f"it needs at least {plural(needed, self._unit)}{which}, all of them predicted correctly. "
+            reason += f"it needs at least {plural(needed, self.unit)}{which}, all of them predicted correctly. "
         else:
-            reason += f"too many left-out {self._unit}s are predicted wrongly; the smallest error is {smallest}. "
+            reason += f"too many left-out {self.unit}s are predicted wrongly; the smallest error is {smallest}. "
         answered = 0.0 if certainty is None else self.curve(None, index).share_answered(level)
         average = f", or set confidence=None: on average it is kept for {100 * answered:.0f} % of these"
         return f"{reason}Label more samples, or raise max_error{average if answered else ''}."
@@ -315,13 +315,13 @@ class ConformalPredictor:
     def _counted(self) -> str:
         """Return the number of labels in words."""
         n_labels, n_groups = len(self.left_out.truth), math.floor(self.n_labels + EXACT)
-        if self._unit == "label":
+        if self.unit == "label":
             return plural(n_labels, "label")
         why = {GIVEN: "", FOUND: " of dependent rows"}.get(self.left_out.kind, " of copies")
         return f"{plural(n_labels, 'label')} in {plural(n_groups, 'group')}{why}"
 
     @property
-    def _unit(self) -> str:
+    def unit(self) -> str:
         """Unit of `n_labels` in messages: "label", or "group" if labels are grouped."""
         return "label" if len(self.left_out.truth) == round(self.n_labels) else "group"
 
@@ -336,7 +336,7 @@ class ConformalPredictor:
         few = np.flatnonzero(1.0 / (1.0 + counts) > 1.0 - coverage + EXACT)
         if not few.size:
             return
-        needed = plural(labels_needed(1.0 - coverage, None), self._unit)
+        needed = plural(labels_needed(1.0 - coverage, None), self.unit)
         if not per_class:
             held, wanted = f"every set holds all classes: there are {self._counted()}, and", f"needs at least {needed}"
         else:
@@ -403,13 +403,13 @@ class Answered:
     least_confidence: float | None
     labels_needed: int
 
-    def text(self, noun: str, n_labels: int) -> str:
-        """Return in words how much is answered; `noun`: what is answered."""
+    def text(self, noun: str, n_labels: int, unit: str) -> str:
+        """Return in words how much is answered; `noun`: what is answered; `unit`: what the labels are counted in."""
         if self.least_confidence is not None:
             return f"answers {100 * self.share:.0f} % of the {noun}"
         if n_labels < self.labels_needed:
-            return f"needs at least {plural(self.labels_needed, 'label')}, and there are {n_labels}"
-        return f"answers no {noun}, since too many left-out labels are predicted wrongly"
+            return f"needs at least {plural(self.labels_needed, unit)}, and there are {n_labels}"
+        return f"answers no {noun}, since too many left-out {unit}s are predicted wrongly"
 
 
 @dataclass(frozen=True)
@@ -423,7 +423,9 @@ class Guarantee:
     certainty : float
         Probability with which that holds for this model.
     n_labels : int
-        Labels that there are.
+        Labels that there are; those that are left out together count one.
+    unit : {"label", "group"}
+        What is counted: groups where labels are left out together.
     certain : Answered
         What is answered so that the limit holds with this certainty.
     on_average : Answered
@@ -433,6 +435,7 @@ class Guarantee:
     max_error: float
     certainty: float
     n_labels: int
+    unit: str
     certain: Answered
     on_average: Answered
 
@@ -443,7 +446,7 @@ class Guarantee:
 
     def sentence(self, noun: str = "samples") -> str:
         """Return the guarantee in words; `noun`: what is answered."""
-        certain, on_average = self.certain.text(noun, self.n_labels), self.on_average.text(noun, self.n_labels)
+        certain, on_average = (one.text(noun, self.n_labels, self.unit) for one in (self.certain, self.on_average))
         if self.is_possible and self.on_average.least_confidence is not None:
             on_average = f"{100 * self.on_average.share:.0f} %"
         wrong = f"at most {round(100 * self.max_error, 6):g} % wrong with {certainty_text(self.certainty)}"
@@ -488,6 +491,8 @@ class Guarantees:
     ----------
     n_labels : int
         Number of labels; copies and groups count one.
+    unit : {"label", "group"}
+        What is counted: groups where labels are left out together.
     certainty : float
         Probability with which limits hold for this model.
     smallest_error : float
@@ -499,6 +504,7 @@ class Guarantees:
     """
 
     n_labels: int
+    unit: str
     certainty: float
     smallest_error: float
     levels: tuple[Guarantee, ...]
@@ -506,7 +512,7 @@ class Guarantees:
 
     def __str__(self) -> str:
         smallest = f"{percent_up(self.smallest_error)} with {certainty_text(self.certainty)}"
-        lines = [f"{plural(self.n_labels, 'label')}: the smallest error that can be promised is {smallest}"]
+        lines = [f"{plural(self.n_labels, self.unit)}: the smallest error that can be promised is {smallest}"]
         lines += [one.sentence() for one in self.levels]
         lines += [] if self.worst_class is None else [str(self.worst_class)]
         return "\n".join(f"{line[0].upper()}{line[1:]}." for line in lines)
@@ -536,13 +542,13 @@ def guarantees_of(
     found = []
     for level in max_errors:
         certain, on_average = (_answered(curve, level, sense, n) for sense, curve in curves.items())
-        found.append(Guarantee(level, certainty, round(n), certain, on_average))
+        found.append(Guarantee(level, certainty, round(n), promises.unit, certain, on_average))
     smallest = curves[certainty].smallest_error
-    return Guarantees(round(n), certainty, smallest, tuple(found), promises.worst_class(COVERAGE))
+    return Guarantees(round(n), promises.unit, certainty, smallest, tuple(found), promises.worst_class(COVERAGE))
 
 
 def _answered(curve: ErrorCurve, level: float, certainty: float | None, n: float) -> Answered:
-    """Return the share of labels answered at a level of error; `n`: all labels, also those below `abstain_below`."""
+    """Return the answers of a model at a level of error, as a share of `n` labels."""
     limit, place = curve.least_confidence(level), curve.place(level)
     share = 0.0 if place is None else float(curve.answered[place] / n)
     return Answered(share, None if limit == NEVER else limit, labels_needed(level, certainty))

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sslart._data.encoder import coded_parts, usual_spans
 from sslart._data.ranks import GRID
 from sslart._data.samples import Table
-from sslart._data.scaling import coded_parts, usual_spans
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._contributions import average_amounts
@@ -70,7 +70,7 @@ class Options:
 
     @cached_property
     def _numbers(self) -> tuple[FloatArray, FloatArray]:
-        """Values and positions of numeric options of the columns that have some, NaN where a column has fewer."""
+        """Values and positions of numeric options of the columns with options, NaN where a column has fewer."""
         columns = np.flatnonzero(self.sizes).tolist()
         shape = max(len(columns), 1), max(int(self.sizes.max(initial=0)), 1)
         padded = np.full(shape, np.nan), np.full(shape, np.nan)
@@ -93,7 +93,7 @@ def options_of(view: ModelView, limits: Limits | None = None, sample: Table | No
 
 
 def is_wide(view: ModelView) -> bool:
-    """Return True if so many columns take part in every prediction that only a few of them are changed."""
+    """Return True if there are so many columns that only the most important ones are changed."""
     return view.uses_evidence and len(view.feature_names) > MANY_COLUMNS
 
 
@@ -152,9 +152,9 @@ class _Maker:
         return self.network.boxes_in_units()
 
     def _met(self, place: int) -> FloatArray:
-        """Return values that samples have had in a coded feature: labelled ones that are kept, and sides of boxes.
+        """Return known sample values of a coded feature: of stored labelled samples, and sides of boxes.
 
-        With a learning rate below 1 sides lie between values of samples, except those of boxes without a width and the
+        With a learning rate below 1, sides are between values of samples, except those of boxes of width zero and the
         ends of the range.
         """
         fast, kept = self.view.params.learning_rate == 1, self.view.members[0].kept_labels

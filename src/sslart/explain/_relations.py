@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations_with_replacement, product
@@ -22,7 +22,8 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
 MAX_COLUMNS = 60  # searched for sums and products, in quadratic time
 MANY_COLUMNS = 1000  # with more, only columns that order samples alike are compared: all pairs would take minutes
-MAX_SAMPLES, FEW_SAMPLES = 512, 64  # used in the search, for speed; the second: a first look at many columns
+MAX_SAMPLES = 512  # used in the search, for speed
+FEW_SAMPLES = 64  # used to rule out columns, where they are very many
 MIN_DISTINCT = 12  # distinct values: the chance of the same order is 1 in 12!
 MIN_SPARE = 8  # samples in excess of the terms of a sum
 MAX_TERMS = 5  # of a sum: longer ones are due to chance, or of no use to a reader
@@ -104,17 +105,17 @@ class _Finder:
         """Find columns that are strictly monotone functions of another one, on samples and corners of boxes."""
         columns = list(self.numeric)
         if len(columns) > MANY_COLUMNS:
-            for n in (FEW_SAMPLES, MAX_SAMPLES):  # columns that differ on a few samples differ on all
-                columns = _in_shared_order(columns, self.samples[:n])
+            columns = _in_shared_order(columns, self.samples[:FEW_SAMPLES], 1)
+            columns = _in_shared_order(columns, self.samples, MIN_DISTINCT)
         if len(columns) < 2:
             return
         encoder, sides = member.encoder, member.network.boxes_in_units()
-        lower, upper = (_without_rounding(encoder, side[:MAX_SAMPLES]) for side in sides)
-        every = self.samples[:, columns]
         place_of = {one.column: place for place, one in enumerate(encoder.features) if one.category is None}
         places = [place_of[column] for column in columns]
-        values = np.concatenate([every, lower[:, places], upper[:, places]])
-        swapped = np.concatenate([every, upper[:, places], lower[:, places]])
+        lower, upper = (_without_rounding(encoder, side[:MAX_SAMPLES, places], places) for side in sides)
+        every = self.samples[:, columns]
+        values = np.concatenate([every, lower, upper])
+        swapped = np.concatenate([every, upper, lower])
         rising, falling = _in_steps(values), _in_steps(swapped)
         for first, base in enumerate(columns):
             if base not in self.numeric:
@@ -242,16 +243,18 @@ def _known_samples(member: MemberView) -> tuple[FloatArray, dict[int, tuple[IntA
 
 def shortest(values: FloatArray, tolerance: FloatArray | float) -> FloatArray:
     """Return each number in as few decimals as are within a tolerance; what needs more than 12 stays."""
-    short = values.copy()
-    for decimals in range(12, -1, -1):
-        rounded = np.round(values, decimals)
-        short = np.where(np.abs(rounded - values) <= tolerance, rounded, short)
-    return short
+    given, short = values.ravel(), values.ravel().copy()
+    limit, left = np.broadcast_to(tolerance, values.shape).ravel(), np.arange(short.size)
+    for decimals in range(13):
+        rounded = np.round(given[left], decimals)
+        within = np.abs(rounded - given[left]) <= limit[left]
+        short[left[within]], left = rounded[within], left[~within]
+    return short.reshape(values.shape)
 
 
-def _without_rounding(encoder: Encoder, units: FloatArray) -> FloatArray:
+def _without_rounding(encoder: Encoder, units: FloatArray, places: Sequence[int] | slice = slice(None)) -> FloatArray:
     """Return values of boxes as samples had them, where those had few decimals: the encoder has a grid."""
-    return shortest(units, (encoder.upper - encoder.lower) * 4 / GRID)
+    return shortest(units, (encoder.upper - encoder.lower)[places] * 4 / GRID)
 
 
 def _in_steps(values: FloatArray) -> FloatArray:
@@ -263,17 +266,22 @@ def _in_steps(values: FloatArray) -> FloatArray:
         return np.asarray(np.rint((values - lowest) / np.where(spans > 0, spans, 1.0) / EXACT))
 
 
-def _in_shared_order(columns: list[int], samples: FloatArray) -> list[int]:
+def _in_shared_order(columns: list[int], samples: FloatArray, fewest: int) -> list[int]:
     """Return the columns that order samples as another column does, or in reverse.
 
-    Columns with fewer than `MIN_DISTINCT` distinct values are excluded.
+    Columns with fewer than `fewest` distinct values are excluded.
     """
     steps = _in_steps(samples[:, columns])
     ranks = np.where(np.isnan(steps), 0.0, rankdata(steps, "dense", axis=0, nan_policy="omit")).astype(np.int64)
-    reverse = np.where(ranks > 0, ranks.max(axis=0, initial=0) + 1 - ranks, 0)
+    highest = ranks.max(axis=0, initial=0)
+    reverse = np.where(ranks > 0, highest + 1 - ranks, 0)
     digests = [min(up.tobytes(), down.tobytes()) for up, down in zip(ranks.T, reverse.T, strict=True)]
     counts = Counter(digests)
-    return [column for column, one in zip(columns, digests, strict=True) if counts[one] > 1]
+    return [
+        column
+        for column, one, n in zip(columns, digests, highest.tolist(), strict=True)
+        if counts[one] > 1 and n >= fewest
+    ]
 
 
 def _one_to_one(base: FloatArray, other: FloatArray) -> Callable[[list[Values]], Values] | None:

@@ -11,9 +11,8 @@ import numpy as np
 
 from sslart._art.boxes import BoxDraft, Joined, NetworkBoxes, join_boxes
 from sslart._art.network import Network
-from sslart._data.encoder import Encoder
+from sslart._data.encoder import Encoder, coded_parts, recode_boxes
 from sslart._data.labels import UNLABELLED
-from sslart._data.scaling import coded_parts, recode_boxes
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 
 AT_ONCE = 2**14  # boxes compared with samples at once, to bound memory

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._data.columns import PARTS, plan_of
+from sslart._data.columns import PARTS
 from sslart._data.labels import Labels, group_keys, read_labels, read_sample_weight
-from sslart._data.samples import SampleReader, Table, concatenated, read_samples
+from sslart._data.samples import SampleReader, Table, concatenated, plan_of, read_samples
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray, keys_of_numbers
 from sslart._utils.text import plural, printable
 

@@ -32,10 +32,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from sslart._data.columns import PARTS, plan_of
+from sslart._data.columns import PARTS
+from sslart._data.encoder import first_encoder
 from sslart._data.labels import ClassTable, Labels, Presentations, read_labels
-from sslart._data.samples import SampleReader, Table, known_columns, read_samples
-from sslart._data.scaling import first_encoder
+from sslart._data.samples import SampleReader, Table, known_columns, plan_of, read_samples
 from sslart._data.training import MOST_LABELS, read_training, warn_of_outliers
 from sslart._mapping.mergeable_state import LabelledRows, Shared
 from sslart._utils.arrays import BoolArray, IntArray, keys_of_numbers

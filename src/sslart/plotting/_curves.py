@@ -361,5 +361,5 @@ class GuaranteeDisplay(Display):
         axis.xaxis.set_major_formatter("{x:g}")
         axis.set(xlabel="max_error: wrong predictions, % of those made", ylabel="predictions made, % of samples")
         axis.grid(alpha=0.3)
-        labels = plural(self.guarantees.n_labels, "label")
+        labels = plural(self.guarantees.n_labels, self.guarantees.unit)
         draw.set_title(axis, f"What can be promised with {labels}; hatched: nothing", below=draw.legend_above(axis))

@@ -295,6 +295,7 @@ def guarantee_table(observed: Observed) -> Numbers | None:
         )
     return {
         "n_labels": found.n_labels,
+        "unit": found.unit,
         "certainty": certainty_text(found.certainty),
         "smallest_error": found.smallest_error,
         "worst_class": found.worst_class,

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from sslart._art.backend import encode
 from sslart._art.geometry import distances
-from sslart._data.encoder import Category, Encoder
+from sslart._data.encoder import Category, Encoder, coded_parts
 from sslart._data.labels import Label
 from sslart._data.ranks import GRID
 from sslart._data.samples import SampleReader
-from sslart._data.scaling import coded_parts
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import Cell, DateName, Day, count_text, list_text, printable
 

@@ -18,10 +18,9 @@ from sslart._data.columns import (
     TWICE,
     UNKNOWN,
     kind_of_text,
-    plan_of,
 )
 from sslart._data.dates import days_of
-from sslart._data.samples import SampleReader, read_samples
+from sslart._data.samples import SampleReader, plan_of, read_samples
 from sslart._data.text_parsing import MISSING
 from sslart._data.training import notes_on
 from sslart._tables import pandas

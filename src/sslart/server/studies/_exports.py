@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from sslart._data.columns import plan_of
+from sslart._data.samples import plan_of
 from sslart._mapping.summary import summarise
 from sslart._tables import arrow, pandas
 from sslart._utils.notes import collected_notes
