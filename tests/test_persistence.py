@@ -175,7 +175,7 @@ def test_forging_changes_nothing_by_itself(saved: Path) -> None:
 def test_other_protocol_is_refused_with_both_numbers_and_the_cure(protocol: int, saved: Path) -> None:
     with pytest.raises(ValueError, match=re.escape(str(saved))) as refusal:
         sslart.load(forged(saved, lambda header: header, protocol=protocol))
-    told = f"it has protocol {protocol}, and sslart {sslart.__version__} reads protocol 1. Load it with the sslart that"
+    told = f"it has protocol {protocol}, but sslart {sslart.__version__} reads protocol 1. Use the version that wrote"
     assert told in str(refusal.value)
 
 

@@ -1,4 +1,4 @@
-"""The page of the benchmark of questions, docs/active.md: every number is computed from the stored results."""
+"""The page of the active learning benchmark, docs/active.md: every number is computed from the stored results."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def page(results: Sequence[Result], sets: Sequence[str], repeats: int, label: st
     packages = ", ".join(f"{name} {version(name)}" for name in ("sslart", "scikit-learn", "numpy"))
     n_runs = sorted({len(findings.runs[name]) for name in findings.sets})
     text = (
-        "# Which samples to label\n\n"
+        "# Active learning\n\n"
         f"Written by `make active`. Repetitions of each set: {' or '.join(map(str, n_runs)) or 'none'}. "
         f"Python {platform.python_version()}, {packages}. Ours: version `{label}`.\n\n"
         "A strategy chooses samples, their labels are given, and `AutoSSLART()` is fitted to all samples with the "

@@ -29,7 +29,8 @@ def page(results: Sequence[Result], command: str, label: str, n_labels: int) -> 
     whole = [one for one in fits if one["contender"] != OURS or one["workers"] > 1]
     whole.sort(key=lambda one: one["contender"] != OURS)
     text = (
-        f"# Clusters: measured\n\nWritten by `{command}` in `benchmarks`; `make cluster-bench FULL=1` measures all. "
+        f"# Benchmarks on clusters\n\nWritten by `{command}` in `benchmarks`; "
+        "`make cluster-bench FULL=1` measures all. "
         f"{description('dask', 'distributed', 'pyarrow')}. Ours: version `{label}`.\n"
     )
     if whole:

@@ -1,1 +1,1 @@
-"""Rare classes: sslart against balanced forests and balanced logistic regression on the imbalanced sets of KEEL."""
+"""Imbalanced classes: sslart, balanced forests and balanced logistic regression on the imbalanced sets of KEEL."""

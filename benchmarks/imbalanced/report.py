@@ -1,4 +1,4 @@
-"""The page of the benchmark on rare classes, docs/imbalanced.md: every number is computed from the stored results."""
+"""The page docs/imbalanced.md: every number is computed from the stored results."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def page(
     findings = Findings(results, repeats)
     packages = ", ".join(f"{name} {version(name)}" for name in ("sslart", "scikit-learn", "imbalanced-learn", "numpy"))
     text = (
-        "# Rare classes\n\n"
+        "# Imbalanced classes\n\n"
         f"Written by `{command}` in `benchmarks`, as `make imbalanced` runs it. {plural(repeats, 'repetition')}. "
         f"Python {platform.python_version()}, {packages}. Ours: version `{label}`.\n\n"
         f"Sets: those of KEEL's imbalanced sets that have at least {sets.MIN_RARE} samples of the rare class, "

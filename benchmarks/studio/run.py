@@ -29,7 +29,7 @@ def page(options: argparse.Namespace) -> str:
         for sources in (FRESH, NOT_LOOKED_AT, LOOKED_AT)
     )
     estimated = estimates.comparison(1)
-    return f"""# The studio, measured
+    return f"""# Benchmarks of the studio
 
 Written by `make bench-studio`. {description("playwright")}; Chromium {version}, without a window and without a graphics
 card: everything is drawn by the processor. Before the run, the load average of the machine was {load:.1f}.

@@ -104,7 +104,7 @@ def as_markdown(run: Run) -> str:
 
 def as_summary(run: Run) -> str:
     """Return the outcomes as Markdown, each with the statements that it follows from."""
-    parts = ["# What of the paper holds", about(run), _markdown(_overview(run))]
+    parts = ["# Results of the reproduction", about(run), _markdown(_overview(run))]
     for name, (word, checks) in outcomes(run).items():
         experiment = EXPERIMENTS[name]
         parts += [f"## {_title(run, name)}: {WORDS[word]}", *_introduction(run, name)]

@@ -169,6 +169,8 @@ def test_columns_that_count_twice_are_named() -> None:
         near=X[first] + 1e-3 * np.random.RandomState(0).rand(200),
         sex=pd.Series(["m", "f"] * 100),
         code=[1, 0] * 100,
+        first=pd.Series(["a", "b", *[None] * 198], dtype=object),
+        second=pd.Series(["c", "d", *[None] * 198], dtype=object),  # of two rows, any two texts divide them alike
     )
     notes = SSLART(random_state=0).fit(wider, y).summary().notes
     assert {(note.column, note.detail) for note in notes if note.topic == "columns counted twice"} == {

@@ -42,6 +42,43 @@ def test_numbers_of_other_names_are_quantities(name: str) -> None:
     assert noted(rows(**{name: RANDOM.poisson(8, N)})) == set()
 
 
+def test_small_numbers_under_the_name_of_a_unit_may_be_amounts() -> None:
+    years = np.clip(RANDOM.normal(12, 2, N).round(), 6, 18).astype(int)
+    assert noted(rows(school=years)) == set()  # of schooling
+    assert noted(rows(litter=RANDOM.randint(7, 12, N))) == set()  # sizes
+    assert noted(rows(students=RANDOM.randint(80, 300, N))) == set()
+    assert noted(rows(schid=years)) == {("likely groups", "schid")}
+    assert noted(rows(school=RANDOM.permutation(N) % 20 + 1)) == {("likely groups", "school")}
+    assert noted(rows(school=100 * years)) == {("likely groups", "school")}
+
+
+def test_few_texts_under_the_name_of_a_unit_are_categories() -> None:
+    assert noted(rows(School=RANDOM.choice(list("ABCDEFGH"), N))) == set()
+    assert noted(rows(School=[f"no. {one % 12}" for one in RANDOM.permutation(N)])) == {("likely groups", "School")}
+
+
+def test_a_unit_of_nearly_every_row_is_an_identifier() -> None:
+    ids = RANDOM.permutation(N)
+    assert noted(rows(id=np.where(ids < 8, ids + 8, ids))) == {("possible identifiers", "id")}
+    assert noted(rows(id=np.where(ids < 60, ids + 60, ids))) == {("likely groups", "id")}
+
+
+def test_several_orders_are_ranks() -> None:
+    first, second = RANDOM.permutation(N) + 1, RANDOM.permutation(N) + 1
+    assert noted(rows(wealth=first, crime=second)) == set()
+    assert noted(rows(wealth=first.astype(float), id=second.astype(float))) == {
+        ("possible identifiers", "wealth"),
+        ("possible identifiers", "id"),
+    }
+
+
+def test_texts_that_hardly_repeat_are_left_out_and_others_are_not() -> None:
+    names = [f"name {one}" for one in (*range(300), *range(100))]  # 200 of the 400 rows have one of their own
+    assert noted(rows(name=names)) == set()
+    with pytest.warns(UserWarning, match="'name' is left out: its values hardly repeat"):
+        assert noted(rows(name=[f"name {one}" for one in (*range(340), *range(60))])) == {("columns left out", "name")}
+
+
 def alike(n_units: int) -> tuple[np.ndarray, pd.DataFrame]:
     """Return the unit of each row, and measurements that rows of one unit have nearly in common."""
     unit = np.repeat(np.arange(n_units), N // n_units)
@@ -59,10 +96,21 @@ def test_numbered_units_are_found_by_the_likeness_of_their_rows() -> None:
     assert noted(pd.DataFrame({"z": unit + 1, "u": unit + RANDOM.rand(N), "v": RANDOM.rand(N) - unit / 2})) == set()
 
 
-def test_texts_that_name_units_are_found_by_the_likeness_of_their_rows() -> None:
+def test_texts_are_units_by_their_names_alone() -> None:
     unit, frame = alike(40)
-    assert noted(frame.assign(z=[f"unit {one}" for one in unit])) == {("likely groups", "z")}
-    assert noted(frame.assign(z=[f"unit {one}" for one in RANDOM.permutation(unit)])) == set()
+    assert noted(frame.assign(z=[f"unit {one}" for one in unit])) == set()  # a category
+    assert noted(rows(country=[f"C{one}" for one in unit])) == {("likely groups", "country")}
+    uneven = np.minimum(RANDOM.geometric(0.1, N), 40)
+    assert noted(rows(country=[f"C{one}" for one in uneven])) == set()  # no panel
+    assert noted(rows(subject=[f"S{one}" for one in uneven])) == {("likely groups", "subject")}
+
+
+def test_numbers_that_start_again_are_units_if_these_have_something_in_common() -> None:
+    counter = np.arange(N) % 39
+    sex = RANDOM.choice(["m", "f"], 39)[counter]
+    assert noted(rows(sample_no=counter)) == set()
+    assert noted(rows(sample_no=counter, sex=sex)) == {("likely groups", "sample_no")}
+    assert noted(rows(sample_no=RANDOM.permutation(counter))) == {("likely groups", "sample_no")}
 
 
 def test_numbers_that_number_rows_in_any_order_are_identifiers() -> None:
@@ -82,6 +130,15 @@ def test_codes_are_named() -> None:
     frame = pd.DataFrame({"area": area, **{name: means + RANDOM.normal(size=N) for name in "uvw"}})
     assert noted(frame) == {("possible codes", "area")}
     assert noted(frame.assign(u=area + RANDOM.rand(N), v=RANDOM.rand(N) - area, w=RANDOM.rand(N))) == set()
+
+
+def test_counts_of_few_rows_and_years_are_no_codes() -> None:
+    effect = RANDOM.rand(12, 4)
+    counts = RANDOM.choice(12, N, p=np.r_[[0.24] * 4, [0.005] * 8])
+    frame = pd.DataFrame(effect[counts] + 0.05 * RANDOM.rand(N, 4), columns=list("uvwx"))
+    assert noted(frame.assign(z=counts)) == set()
+    assert noted(rows(year=RANDOM.choice([92, 95, 99], N))) == set()
+    assert noted(rows(score=RANDOM.choice([92, 95, 9999], N))) == {("possible codes for missing values", "score")}
 
 
 def test_a_category_is_no_code() -> None:

@@ -9,19 +9,23 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom, binomtest
 
 from sslart._mapping.conformal import (
     NEVER,
+    certain_error_curve,
     class_sets,
     conformal_p_values,
     error_curve,
+    first_tested,
     labels_needed,
     percent_up,
-    smallest_error,
+    upper_bound,
 )
-from sslart._mapping.decision_rules import error_levels
+from sslart._mapping.decision_rules import check_certainty, error_levels
 
 LEVELS = st.sampled_from([0.01, 0.05, 0.1, 0.2, 1 / 3, 0.5, 0.9])
+CERTAINTIES = st.sampled_from([0.5, 0.8, 0.9, 0.99])
 SCORES = st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 1.0]) | st.floats(0, 1), min_size=1, max_size=30)
 
 
@@ -93,12 +97,64 @@ def test_the_limit_is_the_lowest_confidence_that_keeps_the_error(data: Any, leve
     assert limit == (0.0 if lowest == confidence.min() else lowest)
 
 
+@given(n=st.integers(1, 400), share=st.floats(0, 1), certainty=CERTAINTIES)
+def test_the_bound_is_the_exact_one_of_scipy(n: int, share: float, certainty: float) -> None:
+    wrong = round(share * n)
+    exact = binomtest(wrong, n, alternative="less").proportion_ci(certainty, method="exact").high
+    assert upper_bound(np.array([float(wrong)]), np.array([float(n)]), certainty)[0] == pytest.approx(exact, abs=1e-9)
+
+
+@given(data=st.data(), level=LEVELS, certainty=CERTAINTIES)
+def test_certain_limits_are_where_the_tests_in_their_order_end(data: Any, level: float, certainty: float) -> None:
+    """By the p-values of binomial tests, one threshold after the other, each sequence until the first that fails."""
+    n, step = data.draw(st.integers(1, 150)), data.draw(st.sampled_from([0.001, 0.05, 0.3]))
+    random = np.random.RandomState(data.draw(st.integers(0, 10_000)))
+    confidence = np.round(random.uniform(size=n) / step) * step
+    wrong = random.uniform(size=n) > confidence ** data.draw(st.sampled_from([0.01, 0.1, 0.5]))
+    limits, starts = [np.inf], first_tested(n)
+    for start in starts:
+        for one in sorted(set(confidence.tolist()), reverse=True):
+            answered = confidence >= one
+            if answered.sum() < start or (1 - level) ** answered.sum() > (1 - certainty) / len(starts) + 1e-9:
+                continue  # nothing can be shown with so few
+            p_value = binom.cdf((wrong & answered).sum(), answered.sum(), level)
+            if p_value > (1 - certainty) / len(starts) + 1e-9:
+                break
+            limits.append(one)
+    found = certain_error_curve(confidence, wrong, certainty).least_confidence(level)
+    assert found == (0.0 if min(limits) == confidence.min() else min(limits))
+
+
+@pytest.mark.parametrize("n", [30, 100, 400])
+@pytest.mark.parametrize("level", [0.1, 0.3])
+@pytest.mark.parametrize("shape", ["rises", "steep", "flat", "falls back"])
+def test_few_of_many_models_exceed_a_certain_limit(n: int, level: float, shape: str) -> None:
+    """The promise itself: of 1,000 draws of labels at most a tenth, but for chance, lead to more wrong answers."""
+    random, grid = np.random.RandomState(0), (np.arange(20_000) + 0.5) / 20_000
+    chance = {
+        "rises": lambda c: 0.6 * (1 - c),
+        "steep": lambda c: np.where(c > 0.5, 0.0, 2 * level),
+        "flat": lambda c: np.full_like(c, 1.05 * level),
+        "falls back": lambda c: np.where((c > 0.4) & (c < 0.7), 3 * level, level / 2),
+    }[shape]
+    shares = np.append(np.cumsum(chance(grid)[::-1])[::-1] / np.arange(len(grid), 0, -1), 0.0)
+    n_exceeding = 0
+    for _ in range(1000):
+        confidence = random.uniform(size=n)
+        wrong = random.uniform(size=n) < chance(confidence)
+        limit = certain_error_curve(confidence, wrong, 0.9).least_confidence(level)
+        n_exceeding += bool(shares[np.searchsorted(grid, limit)] > level)
+    assert n_exceeding <= 100 + 3 * np.sqrt(90)
+
+
+@pytest.mark.parametrize("certainty", [None, 0.9])
 @given(data=st.data())
-def test_a_higher_error_answers_no_less(data: Any) -> None:
+def test_a_higher_error_answers_no_less(certainty: float | None, data: Any) -> None:
     confidence = np.array(data.draw(SCORES))
     n = len(confidence)
     wrong = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
-    curve = error_curve(confidence, wrong, np.ones(n))
+    on_average = error_curve(confidence, wrong, np.ones(n))
+    curve = on_average if certainty is None else certain_error_curve(confidence, wrong, certainty)
     limits = [curve.least_confidence(level) for level in np.linspace(0.01, 1, 34)]
     assert limits == sorted(limits, reverse=True)
     levels, answered = curve.steps()
@@ -126,10 +182,12 @@ def test_the_steps_are_the_levels_from_which_on_more_is_answered(data: Any) -> N
 
 
 def test_without_left_out_labels_nothing_is_promised() -> None:
-    curve = error_curve(np.empty(0), np.empty(0, dtype=bool), np.empty(0))
-    assert curve.least_confidence(0.5) == NEVER
-    assert curve.smallest_error == 1.0
-    assert [len(one) for one in curve.steps()] == [0, 0]
+    none = np.empty(0), np.empty(0, dtype=bool)
+    for curve in (error_curve(*none, np.empty(0)), certain_error_curve(*none, 0.9)):
+        assert curve.least_confidence(0.5) == NEVER
+        assert curve.smallest_error == 1.0
+        assert [len(one) for one in curve.steps()] == [0, 0]
+        assert (curve.n_answered, curve.share_answered(0.5)) == (0.0, 0.0)
 
 
 @st.composite
@@ -164,30 +222,48 @@ def test_sets_grow_with_the_coverage(drawn: Any, per_class: bool) -> None:
         assert (smaller <= larger).all()
 
 
-@given(level=st.floats(1e-4, 1))
-def test_the_labels_needed_are_the_fewest_that_suffice(level: float) -> None:
-    n = labels_needed(level)
-    assert smallest_error(n) <= level + 1e-8
-    assert n == 0 or smallest_error(n - 1) > level - 1e-8
+@given(level=st.floats(2e-3, 0.999), certainty=st.none() | CERTAINTIES)
+def test_the_labels_needed_are_the_fewest_that_suffice(level: float, certainty: float | None) -> None:
+    def suffices(n: int) -> bool:
+        confidence, wrong = np.linspace(0.5, 1, n), np.zeros(n, dtype=bool)
+        if certainty is None:
+            return error_curve(confidence, wrong, np.ones(n)).smallest_error <= level
+        return certain_error_curve(confidence, wrong, certainty).smallest_error <= level
+
+    n = labels_needed(level - 1e-8, certainty)
+    assert n == 0 or suffices(n)
+    n = labels_needed(level + 1e-8, certainty)
+    assert n <= 1 or not suffices(n - 1)
 
 
 @pytest.mark.parametrize(("error", "n"), [(0.05, 19), (0.1, 9), (0.01, 99), (0.2, 4), (1.0, 0), (1 / 3, 2)])
 def test_labels_needed_for_usual_errors(error: float, n: int) -> None:
-    assert labels_needed(error) == n
+    assert labels_needed(error, None) == n
+
+
+@pytest.mark.parametrize(("error", "n"), [(0.05, 45), (0.1, 22), (0.2, 11), (1.0, 0), (1e-300, 2**53)])
+def test_labels_needed_for_certainty(error: float, n: int) -> None:
+    assert labels_needed(error, 0.9) == n
 
 
 @pytest.mark.parametrize("given", [0, -0.1, 1.5, "5 %", True, np.nan, {}, {1: 0}, {1: None}, [0.1]])
 def test_errors_that_are_none_are_refused(given: Any) -> None:
     with pytest.raises(ValueError, match="max_error"):
-        error_levels("M", given, np.array([0, 1]))
+        error_levels("M", given, 0.9, np.array([0, 1]))
+
+
+@pytest.mark.parametrize("given", [0, 1, -0.1, 1.5, "90 %", True, np.nan])
+def test_certainties_that_are_none_are_refused(given: Any) -> None:
+    with pytest.raises(ValueError, match="confidence of M"):
+        check_certainty("M", "confidence", given)
 
 
 def test_errors_by_class_are_found_by_the_class_as_it_is() -> None:
-    assert error_levels("M", {np.int64(3): 0.1, 1: 1}, np.array([1, 3])).by_class == ((1, 0.1), (0, 1.0))  # type: ignore[union-attr]
-    assert error_levels("M", {True: 0.1}, np.array([False, True])).by_class == ((1, 0.1),)  # type: ignore[union-attr]
+    assert error_levels("M", {np.int64(3): 0.1, 1: 1}, 0.9, np.array([1, 3])).by_class == ((1, 0.1), (0, 1.0))  # type: ignore[union-attr]
+    assert error_levels("M", {True: 0.1}, 0.9, np.array([False, True])).by_class == ((1, 0.1),)  # type: ignore[union-attr]
     for wrong in ({True: 0.1}, {"1": 0.1}, {2: 0.1}):
         with pytest.raises(ValueError, match=r"names the class .*, which the model does not have"):
-            error_levels("M", wrong, np.array([1, 3]))
+            error_levels("M", wrong, 0.9, np.array([1, 3]))
 
 
 def test_errors_are_rounded_up_to_a_tenth_of_a_percent() -> None:

@@ -42,7 +42,7 @@ def predicted(data: Path, model: Path, *options: str) -> pd.DataFrame:
 @pytest.mark.parametrize("kind", [[], ["--mapping", "one-to-many"], ["--members", "2"]], ids=str)
 def test_costs_reach_the_model_and_its_predictions(data: Path, kind: list[str], capsys: Captured) -> None:
     model = model_of(data, *kind, "--cost", "ill:healthy=20")
-    assert "the class of the lowest expected cost" in capsys.readouterr().out
+    assert "the class with the lowest expected cost" in capsys.readouterr().out
     loaded = sslart.load(model)
     assert loaded.decision_costs == ILL_MISSED
     rows = predicted(data, model)
@@ -75,8 +75,8 @@ def test_explanations_of_the_command_line_name_the_costs(data: Path, capsys: Cap
         (["ill:healthy"], "does not end with = and a number"),
         (["ill:healthy=much"], "does not end with = and a number"),
         (["ill:healthy=inf"], "does not end with = and a number"),
-        (["ill:well=2"], r"does not name two classes with a colon between.* The classes are healthy, ill"),
-        (["ill=2"], "does not name two classes with a colon between"),
+        (["ill:well=2"], r"does not name two classes separated by a colon.* The classes are healthy, ill"),
+        (["ill=2"], "does not name two classes separated by a colon"),
         (["ill:healthy=2", "ill:healthy=3"], "the cost of this pair of classes is given twice"),
         (["balanced", "ill:healthy=3"], "--cost balanced sets all costs"),
     ],

@@ -114,7 +114,7 @@ def test_whole_numbers_as_classes_and_columns_without_names_are_understood(tmp_p
         (["--row", "1", "--target", "tulip"], "target 'tulip' is not a class"),
         (["--row", "1", "--target", "setosa"], "already"),
         (["--row", "1", "--fixed", "petal"], "which the model has not learnt"),
-        (["--row", "1", "--range", "petal=1:2"], "does not begin with a column"),
+        (["--row", "1", "--range", "petal=1:2"], "does not start with COLUMN="),
         (["--row", "1", "--range", "petal width (cm)=1"], "has one limit"),
         (["--row", "1", "--range", "petal width (cm)=a:b"], "not a number"),
         (["--row", "1", "--range", "petal width (cm)=90:99"], "holds no value that was learnt"),

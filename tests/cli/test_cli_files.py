@@ -277,7 +277,7 @@ def test_nothing_that_is_read_is_overwritten(tmp_path: Path, capsys: Captured) -
 def test_files_of_a_kind_that_cannot_be_written_are_refused(name: str, tmp_path: Path, capsys: Captured) -> None:
     arguments = ["predict", str(iris_model(tmp_path)), str(tmp_path / "iris.csv"), "--out", str(tmp_path / name)]
     assert main(arguments) == 1
-    assert "not written as" in capsys.readouterr().err
+    assert "Cannot write a table as" in capsys.readouterr().err
     assert not (tmp_path / name).exists()
 
 

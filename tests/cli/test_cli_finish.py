@@ -95,7 +95,7 @@ def test_every_step_of_fit_update_and_predict_is_shown_on_a_terminal(table: Path
     code, out, shown = OnTerminal("fit", str(table), "--label", "state", "--out", str(model)).end()
     assert code == 0
     assert "AutoSSLART" in out
-    for words in ("reading", "learning 120 rows", "writing", "measuring accuracy", "measuring what features"):
+    for words in ("reading", "learning 120 rows", "writing", "measuring accuracy", "computing feature importances"):
         assert words in shown
     code, _, shown = OnTerminal("update", str(model), str(table), "--label", "state", "--again").end()
     assert code == 0
@@ -124,7 +124,7 @@ def test_quiet_prints_no_more_than_notes_and_what_json_asks_for(table: Path, cap
         found = capsys.readouterr()
         assert found.out == ""
         assert all(line.startswith("sslart: note: ") for line in found.err.splitlines())
-        assert ("learnt before" in found.err) == (command[0] == "update")
+        assert ("already learnt" in found.err) == (command[0] == "update")
         if command[0] in ("fit", "update", "merge"):
             assert main([*command, "--quiet", "--json"]) == 0
             assert json.loads(capsys.readouterr().out)["model"] == files["out"]

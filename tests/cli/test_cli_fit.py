@@ -50,14 +50,14 @@ def test_it_prints_how_it_read_the_columns(tmp_path: Path, capsys: Captured) -> 
     assert "most important features" in printed
 
 
-def test_it_prints_how_many_rows_it_answers_at_95_right_in_100(tmp_path: Path, capsys: Captured) -> None:
+def test_it_prints_how_many_rows_it_answers_within_ten_percent_of_errors(tmp_path: Path, capsys: Captured) -> None:
     out = str(tmp_path / "model.sslart")
     arguments = ["fit", str(iris(tmp_path)), "--label", "species", "--id", "flower", "--out", out]
     assert main(arguments) == 0
     printed = capsys.readouterr().out
-    (sentence,) = (line for line in printed.splitlines() if line.startswith("guarantee"))
+    (sentence,) = (line for line in printed.splitlines() if line.startswith("limit of error"))
     found = guarantees(sslart.load(out))
-    assert sentence.split(maxsplit=1)[1].strip() == found.levels[2].sentence("rows")
+    assert sentence.removeprefix("limit of error").strip() == found.levels[3].sentence()
     assert main([*arguments, "--json"]) == 0
     levels = json.loads(capsys.readouterr().out)["guarantees"]
     assert [one["max_error"] for one in levels] == [0.01, 0.02, 0.05, 0.1, 0.2]
@@ -228,7 +228,7 @@ def test_names_among_numbers_are_categories_with_a_note(cells: list[str], tmp_pa
     assert main(arguments) == 0
     shown = capsys.readouterr()
     assert f"column 'size' has {cells[-1]!r}" in shown.err or f"column 'size' has {cells[-6]!r}" in shown.err
-    assert "all are taken for categories. --number size" in shown.err
+    assert "all are treated as categories. --number size" in shown.err
     assert shown.out.splitlines()[1].split()[:2] == ["size", "category"]
     assert main(["predict", str(out), str(data), "--quiet"]) == 0
     assert main([*arguments[:-2], "--number", "size"]) == 0
@@ -241,7 +241,7 @@ def test_a_mark_among_measurements_is_blank_with_a_note(tmp_path: Path, capsys: 
     data.write_text("rain,kind,x\n" + "".join(f"{one},{'ab'[n % 2]},{n % 7}\n" for n, one in enumerate(cells)))
     assert main(["fit", str(data), "--label", "kind", "--out", str(out)]) == 0
     shown = capsys.readouterr()
-    assert "column 'rain' has numbers, such as 0.01; 'T' taken for blank" in shown.err
+    assert "column 'rain' has numbers, such as 0.01; 'T' treated as blank" in shown.err
     assert "number  " in next(line for line in shown.out.splitlines() if line.strip().startswith("rain"))
     assert main(["predict", str(out), str(data), "--out", str(tmp_path / "classes.csv")]) == 0
 
@@ -342,7 +342,7 @@ def test_marks_for_missing_values_are_no_class(tmp_path: Path, capsys: Captured)
     summary = json.loads(printed.out)
     assert summary["labels"] == {"a": 10, "b": 10}
     assert summary["unlabelled"] == 20
-    assert printed.err.count("'NA' in column 'kind' is taken for unlabelled") == 1
+    assert printed.err.count("'NA' in column 'kind' is treated as unlabelled") == 1
 
 
 def test_what_more_labels_would_bring_is_one_line_or_the_reason_why_not(tmp_path: Path, capsys: Captured) -> None:

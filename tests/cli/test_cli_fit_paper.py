@@ -74,11 +74,11 @@ def test_options_make_the_model_that_the_library_makes(options: str, tmp_path: P
 
 
 WORDS = {
-    "": ["one SSL-ART model", "leave-one-out chooses its settings", "weighted by a regression on the labels"],
-    "--choice 0.1": ["one SSL-ART model", "one-to-many: a box may have labels of several classes"],
-    "--mapping one-to-one": ["one SSL-ART model", "one-to-one: a box has labels of one class only"],
-    "--members 3": ["WESSL-ART: weighted vote of 3 SSL-ART models", "which the members have learnt"],
-    "--members 3 --validation 0.3": ["recall of its class", "30 % of the labelled samples, which no member learns"],
+    "": ["a single SSL-ART model", "settings chosen by leave-one-out", "ridge regression on the labels"],
+    "--choice 0.1": ["a single SSL-ART model", "one-to-many: a box may contain labels of several classes"],
+    "--mapping one-to-one": ["a single SSL-ART model", "one-to-one: a box contains labels of one class only"],
+    "--members 3": ["WESSL-ART: weighted vote of 3 SSL-ART models", "on the labelled training samples"],
+    "--members 3 --validation 0.3": ["recall of its class", "30 % of the labelled samples, held out from training"],
     "--members 3 --mapping evidence": ["WESSL-ART", "by leave-one-out"],
     "--members 3 --voting majority --quorum 2": ["VESSL-ART: majority vote of 3", "at least 2 members vote"],
 }
@@ -97,10 +97,10 @@ def test_the_summary_describes_the_model(options: str, tmp_path: Path, capsys: C
 
 
 REFUSED = {
-    "--voting majority": ["--voting is for an ensemble", "--members 7"],
-    "--validation 0.3": ["--validation is for an ensemble", "--members 7"],
-    "--quorum 2": ["--quorum is for an ensemble", "--members 7"],
-    "--members 3 --quorum 4": ["would never predict", "at most 3"],
+    "--voting majority": ["--voting is for ensembles", "--members 7"],
+    "--validation 0.3": ["--validation is for ensembles", "--members 7"],
+    "--quorum 2": ["--quorum is for ensembles", "--members 7"],
+    "--members 3 --quorum 4": ["would always abstain", "at most 3"],
     "--match-tracking 0.1": ["--match-tracking is for one-to-one", "add --mapping one-to-one"],
     "--match-tracking 0.1 --mapping one-to-many": ["add --mapping one-to-one"],
     "--members 3 --validation 0.3 --mapping evidence": ["leave-one-out", "--mapping one-to-many"],
@@ -123,8 +123,8 @@ def test_options_that_do_not_go_together_are_refused_with_the_cure(
 
 
 WRONG_VALUES = {
-    "--max-nodes": ("a whole number of boxes from 2 up", ["0", "1", "2.5", "-3", "many", "²"]),
-    "--half-life": ("a number of rows from 1 up", ["0", "0.5", "-3", "nan", "inf", "soon"]),
+    "--max-nodes": ("a whole number of boxes, at least 2", ["0", "1", "2.5", "-3", "many", "²"]),
+    "--half-life": ("a number of rows, at least 1", ["0", "0.5", "-3", "nan", "inf", "soon"]),
     "--validation": ("a share between 0 and 1", ["0", "1", "-0.5", "nan", "some"]),
 }
 
@@ -139,7 +139,9 @@ def test_a_value_of_another_kind_is_wrong_usage(name: str, value: str, tmp_path:
 
 def test_a_vigilance_that_was_lowered_is_shown(tmp_path: Path, capsys: Captured) -> None:
     assert main(["fit", str(iris(tmp_path)), *FIT, "--max-nodes", "5", "--out", str(tmp_path / "model.sslart")]) == 0
-    assert "in use: close boxes were joined, so that there are at most 5" in " ".join(capsys.readouterr().out.split())
+    assert "in use: lowered, and close boxes merged, to keep at most 5 boxes" in " ".join(
+        capsys.readouterr().out.split()
+    )
 
 
 def test_accuracy_is_not_measured_where_too_few_labels_are_left_to_hold_out(tmp_path: Path, capsys: Captured) -> None:

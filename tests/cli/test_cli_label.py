@@ -81,7 +81,7 @@ def test_new_classes_are_confirmed_and_others_refused(
     data.write_text("a,b\n0,1\n1,0\n")
     type_lines(monkeypatch, "many", "5", "y")
     assert main(["label", str(numbers), str(data), "--questions", "1"]) == 0
-    assert "'many' is not of the kind" in capsys.readouterr().out
+    assert "'many' is not of the same type" in capsys.readouterr().out
     assert sslart.load(numbers).classes_.tolist() == [3, 4, 5]
 
 
@@ -95,8 +95,8 @@ def test_a_model_without_a_label_gets_its_first_ones(
     type_lines(monkeypatch, "a", "y", "b", "y")
     assert main(["label", str(model), str(data), "--questions", "2"]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("0 labels; 0 of 2 boxes have a label, and these hold 0 % of the rows\n")
-    assert "Class (a new one; Enter" in printed
+    assert printed.startswith("0 labels; 0 of 2 boxes have a label and contain 0 % of the rows\n")
+    assert "Class (a new class; Enter" in printed
     assert sslart.load(model).predict([[0, 0], [1, 1]]).tolist() == ["a", "b"]
 
 
@@ -113,7 +113,7 @@ def test_samples_are_shown_in_words(tmp_path: Path, capsys: Captured, monkeypatc
     type_lines(monkeypatch, "q")
     assert main(["label", str(wide), str(tmp_path / "digits.csv")]) == 0
     printed = capsys.readouterr().out
-    assert "and 44 more columns, nearer to the middle" in printed
+    assert "and 44 more columns with less unusual values" in printed
     assert printed.count("“Very Large”") + printed.count("“Very Small”") == 20
 
 
@@ -148,7 +148,7 @@ def test_labels_that_cannot_be_learnt_are_not_taken(
     data.write_text("a,b\n0,1\n1,0\n")
     type_lines(monkeypatch, "-1", "--5", "\u00b2", "q")
     assert main(["label", str(numbers), str(data)]) == 0
-    assert capsys.readouterr().out.count("is not of the kind") == 3
+    assert capsys.readouterr().out.count("is not of the same type") == 3
     letters = tmp_path / "letters.sslart"
     sslart.save(sslart.SSLART(random_state=0).fit([[0, 0], [1, 1], [0, 1]], ["p", "q", None]), letters)
     type_lines(monkeypatch, "q")
@@ -169,7 +169,7 @@ def test_one_answer_serves_all_rows_of_a_tight_box(
     command = ["label", str(model), str(data), "--label", "kind", "--write", "--record", str(record)]
     assert main(command) == 0
     printed = capsys.readouterr().out
-    assert "with * after it for all 6 rows of the box" in printed
+    assert "add * for all 6 rows of the box" in printed
     assert "in the box" in printed
     assert "0.5 to 0.5" in printed
     assert "There are no more rows to label." in printed

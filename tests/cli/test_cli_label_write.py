@@ -189,8 +189,8 @@ def test_what_does_not_go_together_is_refused(tmp_path: Path, capsys: Captured) 
     for options, words in (
         (["--write"], "give --label"),
         (["--write", "--write-to", str(tmp_path / "x.csv"), "--label", "species"], "one of the two"),
-        (["--write-to", model, "--label", "species"], "read by this command"),
-        (["--write-to", str(tmp_path / "x.doc"), "--label", "species"], "not written as .doc"),
+        (["--write-to", model, "--label", "species"], "is an input of this command"),
+        (["--write-to", str(tmp_path / "x.doc"), "--label", "species"], "Cannot write a table as .doc"),
     ):
         assert main(["label", model, str(data), *options]) == 1
         assert words in capsys.readouterr().err

@@ -52,7 +52,7 @@ def test_the_file_that_was_learnt_changes_nothing(tmp_path: Path, capsys: Captur
     model = fit(data, *options)
     before = sslart.load(model)
     assert main(["update", model, str(data), "--label", "target"]) == 0
-    assert "178 of 178 rows were learnt before and are left out; --again learns them too." in capsys.readouterr().err
+    assert "178 of 178 rows were already learnt and are skipped; --again learns them anyway." in capsys.readouterr().err
     X = load_wine(as_frame=True).data
     assert (sslart.load(model).predict_proba(X) == before.predict_proba(X)).all()
     found = update(model, data, capsys, "--again")
@@ -79,8 +79,8 @@ def test_a_row_that_gets_a_label_is_learnt_and_another_label_is_named(tmp_path: 
     write(frame, data)
     assert main(["update", model, str(data), "--label", "target"]) == 0
     printed = capsys.readouterr()
-    assert "175 of 178 rows were learnt before" in printed.err
-    assert "1 row learnt before with another class: both classes count." in printed.err
+    assert "175 of 178 rows were already learnt" in printed.err
+    assert "1 row already learnt with another class: both labels count." in printed.err
     assert update(model, data, capsys)["samples"] == 0
 
 
@@ -136,7 +136,7 @@ def test_what_label_and_watch_have_learnt_is_kept(
     assert main(["label", model, str(data), "--label", "species"]) == 0
     assert main(["watch", model, str(write(pd.read_csv(data)[:5], tmp_path / "few.csv")), "--quiet"]) == 0
     assert main(["update", model, str(data), "--label", "species"]) == 0
-    assert "150 of 150 rows were learnt before" in capsys.readouterr().err
+    assert "150 of 150 rows were already learnt" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -193,5 +193,5 @@ def test_notes_that_do_not_fit_together_are_refused() -> None:
     good = LearntRows("name", "group").adding(keys_of(table_of([1, 2]))).to_notes()
     assert LearntRows.from_notes(good).id_column == "name"
     for change in ({"n_rows": -1}, {"rows": np.zeros(3)}, {"labels": np.zeros(1, np.int64)}, {"id_column": 1}):
-        with pytest.raises(ValueError, match="fit together"):
+        with pytest.raises(ValueError, match="inconsistent"):
             LearntRows.from_notes({**good, **change})

@@ -192,11 +192,11 @@ def test_a_line_longer_than_the_limit_is_a_bad_row_and_the_next_is_read(tmp_path
     assert main(["watch", str(model), str(rows), "--learn", "all"]) == 0
     assert [json.loads(line)["row"] for line in capsys.readouterr().out.splitlines()] == [1, 3]
     (kept,) = (tmp_path / f"{model.name}.rejects.jsonl").read_text().splitlines()
-    assert f"more than {MAX_LINE_BYTES} bytes" in json.loads(kept)["reason"]
+    assert f"longer than the limit of {MAX_LINE_BYTES} bytes" in json.loads(kept)["reason"]
     assert len(kept) < MAX_LINE_BYTES + 1000
     rows.write_text("a" * (MAX_LINE_BYTES + 1))
     assert main(["watch", str(model), str(rows)]) == 1
-    assert f"first line of the stream has more than {MAX_LINE_BYTES} bytes" in capsys.readouterr().err
+    assert f"first line of the stream is longer than the limit of {MAX_LINE_BYTES} bytes" in capsys.readouterr().err
 
 
 def test_objects_nested_too_deeply_are_bad_rows(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_rows_that_were_learnt_are_recognised_after_merging(tmp_path: Path, caps
     assert main(["merge", *paths, "--out", out]) == 0
     printed = capsys.readouterr().out
     assert "models merged" in printed
-    assert "rows learnt          150" in printed
+    assert "rows learnt 150" in " ".join(printed.split())
     assert main(["update", out, str(tmp_path / "part.csv"), "--label", "species", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["samples"] == 0
 

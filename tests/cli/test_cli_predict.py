@@ -50,21 +50,35 @@ def test_abstention_leaves_the_class_blank(tmp_path: Path, capsys: Captured) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("default:max_error")
 def test_a_largest_error_leaves_out_what_is_not_sure_enough(tmp_path: Path, capsys: Captured) -> None:
     random = np.random.RandomState(0)
     y = np.where(random.uniform(size=400) < 0.5, "yes", "no").astype(object)
-    frame = pd.DataFrame({"a": random.normal(size=400) + 1.5 * (y == "yes"), "b": random.normal(size=400)})
+    frame = pd.DataFrame({"a": random.normal(size=400) + 3 * (y == "yes"), "b": random.normal(size=400)})
     frame.assign(label=np.where(np.arange(400) < 150, y, None)).to_csv(tmp_path / "data.csv", index=False)
     model, out = fitted(tmp_path / "data.csv", "--label", "label"), tmp_path / "out.csv"
     arguments = ["predict", str(model), str(tmp_path / "data.csv"), "--out", str(out)]
-    for error in ("0.15", "0.3"):
-        assert main([*arguments, "--max-error", error]) == 0
-        expected = sslart.load(model).set_params(max_error=float(error)).predict(frame).tolist()
-        assert with_none(pd.read_csv(out)["class"]) == expected
-        assert list(pd.read_csv(out)) == COLUMNS
+    senses: dict[float | None, list[str]] = {0.9: [], 0.5: ["--confidence", "0.5"], None: ["--on-average"]}
+    counts = []
+    for confidence, options in senses.items():
+        for error in ("0.1", "0.07"):
+            assert main([*arguments, "--max-error", error, *options]) == 0
+            loaded = sslart.load(model).set_params(max_error=float(error), confidence=confidence)
+            assert with_none(pd.read_csv(out)["class"]) == loaded.predict(frame).tolist()
+            assert list(pd.read_csv(out)) == COLUMNS
+        counts.append(pd.read_csv(out)["class"].count())
+    assert counts[0] < counts[1] <= counts[2]
     capsys.readouterr()
-    for error, message in (("0.001", "needs at least 999 labels"), ("0", r"must be a number in (0, 1]")):
-        assert main([*arguments, "--max-error", error]) == 1
+    assert main([*arguments, "--max-error", "0.001"]) == 0
+    assert "needs at least 4093 labels" in capsys.readouterr().err
+    assert pd.read_csv(out)["class"].isna().all()
+    for options, message in (
+        (["--max-error", "0"], r"must be a number in (0, 1]"),
+        (["--max-error", "0.1", "--confidence", "1"], "must be below 1"),
+        (["--confidence", "0.5"], "add --max-error"),
+        (["--max-error", "0.1", "--confidence", "0.5", "--on-average"], "give --confidence or --on-average"),
+    ):
+        assert main([*arguments, *options]) == 1
         assert message in capsys.readouterr().err
     counts = fitted(tmp_path / "data.csv", "--label", "label", "--mapping", "one-to-many")
     assert main(["predict", str(counts), str(tmp_path / "data.csv"), "--max-error", "0.1"]) == 1

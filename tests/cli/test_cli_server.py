@@ -190,7 +190,7 @@ def test_a_token_comes_from_the_environment_and_is_never_printed(
             secret = own.add_token("reader")
         arguments = ["predict", "iris", str(iris(folder)), "--server", service.url]
         assert main(arguments) == 1
-        assert "A token is needed" in capsys.readouterr().err
+        assert "A token is required" in capsys.readouterr().err
         monkeypatch.setenv("SSLART_TOKEN", secret)
         assert main(arguments) == 0
         assert main(["update", "iris", str(iris(folder)), "--server", service.url]) == 1
@@ -198,7 +198,7 @@ def test_a_token_comes_from_the_environment_and_is_never_printed(
             main(["predict", "--server", service.url, "--nonsense"])
         assert main(["predict", "--help"]) == 0
         shown = capsys.readouterr()
-        assert "has not the scope 'learn'" in shown.err
+        assert "does not have the scope 'learn'" in shown.err
         assert "SSLART_TOKEN" in shown.out
         assert secret not in shown.out + shown.err
 
@@ -206,15 +206,15 @@ def test_a_token_comes_from_the_environment_and_is_never_printed(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["predict", "iris", "iris.csv", "--max-error", "0"], "--max-error does not go with --server"),
+        (["predict", "iris", "iris.csv", "--max-error", "0"], "--max-error does not work with --server"),
         (["predict", "roses", "iris.csv"], "There is no model 'roses'"),
         (["predict", "iris", "mixed.csv"], "mixed.csv lacks"),
         (["explain", "iris", "iris.csv", "--row", "151"], "there is no row 151"),
-        (["what-if", "iris", "iris.csv", "--row", "1", "--range", "petal=1:2"], "does not begin with a column"),
+        (["what-if", "iris", "iris.csv", "--row", "1", "--range", "petal=1:2"], "does not start with COLUMN="),
         (["fit", "iris.csv", "--label", "species"], "--out is the name of the new model"),
-        (["fit", "iris.csv", "--label", "species", "--out", "a", "--vigilance", "0.8"], "nothing to tune"),
+        (["fit", "iris.csv", "--label", "species", "--out", "a", "--vigilance", "0.8"], "with default settings"),
         (["fit", "iris.csv", "--label", "kind", "--out", "a"], "has no column 'kind'"),
-        (["update", "iris", "iris.csv", "--out", "other.sslart"], "--out does not go with --server"),
+        (["update", "iris", "iris.csv", "--out", "other.sslart"], "--out does not work with --server"),
         (["update", "iris", "bad.csv"], "bad.csv, rows 1 to 3: "),
     ],
 )

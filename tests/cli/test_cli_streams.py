@@ -29,7 +29,7 @@ def test_label_needs_an_open_input(tmp_path: Path, capsys: Captured, monkeypatch
     content = model.read_bytes()
     monkeypatch.setattr(sys, "stdin", None)
     assert main(["label", str(model), str(tmp_path / "iris.csv")]) == 1
-    assert "standard input, which is closed" in capsys.readouterr().err
+    assert "Standard input is closed" in capsys.readouterr().err
     assert model.read_bytes() == content
 
 
@@ -49,7 +49,7 @@ def test_with_closed_output_a_command_ends_before_it_begins(
 @pytest.mark.parametrize(
     ("arguments", "redirections", "words"),
     [
-        ("label iris.sslart iris.csv", "<&-", "standard input, which is closed"),
+        ("label iris.sslart iris.csv", "<&-", "Standard input is closed"),
         ("watch iris.sslart", "<&-", "Standard input is closed"),
         ("update iris.sslart -", "<&-", "Standard input is closed"),
         ("predict iris.sslart iris.csv", ">&-", "standard output is closed"),
@@ -87,7 +87,7 @@ def test_watch_that_learns_nothing_needs_no_folder_to_write_to(
     assert {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
     for command in (["watch", str(model), str(rows)], ["update", str(model), str(rows)]):
         assert main(command) == 1
-        assert "You may not write in the folder" in capsys.readouterr().err
+        assert "is not writable" in capsys.readouterr().err
 
 
 def test_devices_are_not_replaced_by_a_file(tmp_path: Path, capsys: Captured) -> None:

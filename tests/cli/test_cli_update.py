@@ -74,7 +74,7 @@ def test_it_shows_how_the_accuracy_has_changed(tmp_path: Path, capsys: Captured)
         assert printed["accuracy"].strip().startswith(str(after))
         assert f"{100 * found[-1]['change']['value']:+.1f} points" in printed["change"]
         words.append(printed["change"].rpartition(": ")[2].strip())
-    assert words == ["no clear change, since the interval includes 0", "the accuracy is lower than before"]
+    assert words == ["no clear change (the interval includes 0)", "the accuracy is lower than before"]
     assert found[0]["change"]["low"] <= 0 <= found[0]["change"]["high"]
     assert found[1]["change"]["high"] < 0
 

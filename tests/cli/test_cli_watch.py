@@ -95,8 +95,8 @@ def test_which_rows_are_learnt_can_be_chosen(learn: str, n_learnt: int, tmp_path
 
 BAD = {
     "big,3.5,1.4,0.2,": "'big' in row 2",
-    "1,2,3": "3 cells, and the header 5",
-    '5,3,2,1,"x': "cannot be cut into cells",
+    "1,2,3": "3 cells, but the header has 5",
+    '5,3,2,1,"x': "is not valid CSV",
     ",,,,setosa": "no value at all",
     "inf,3.5,1.4,0.2,": "infinity",
 }
@@ -233,7 +233,7 @@ def test_lines_are_read_by_what_the_first_one_is() -> None:
         reader.read(b"\xff;1")
     reader = LineReader()
     assert reader.read(b'{"a": 1.5, "b": null, "c": ""}') == {"a": "1.5", "b": None, "c": None}
-    with pytest.raises(NotARowError, match="no object"):
+    with pytest.raises(NotARowError, match="not an object"):
         reader.read(b"[1]")
 
 
@@ -250,8 +250,8 @@ def test_an_object_with_a_misspelt_name_is_a_bad_row(tmp_path: Path, capsys: Cap
     (kept,) = map(json.loads, Path(f"{model}.rejects.jsonl").read_text().splitlines())
     assert kept["row"] == 2
     assert json.loads(kept["line"]) == misspelt
-    assert f"lacks {first!r}" in kept["reason"]
-    assert "'sepal lenght', which it does not know" in kept["reason"]
+    assert f"lacks features of the model ({first!r})" in kept["reason"]
+    assert "has unknown columns ('sepal lenght')" in kept["reason"]
 
 
 def test_what_could_not_be_saved_is_not_reported_as_saved(
@@ -304,7 +304,7 @@ def test_a_row_that_cannot_be_written_is_bad_and_no_other_comes_twice(
         assert [json.loads(line)["row"] for line in written.getvalue().splitlines()] == [1, 3]
     printed = capsys.readouterr()
     assert "1 bad rows" in printed.err
-    assert "no row had a column 'kind'" in printed.err
+    assert "no row had the column 'kind'" in printed.err
 
 
 def test_half_of_a_character_is_written_as_json_has_it(tmp_path: Path, capsys: Captured) -> None:

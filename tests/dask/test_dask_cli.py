@@ -25,10 +25,10 @@ def files(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("given", "cure"),
     [
-        (["fit", "{}/part.csv", "--label", "kind", "--dask"], "write it as Parquet, or leave --dask out"),
+        (["fit", "{}/part.csv", "--label", "kind", "--dask"], "convert it to Parquet, or leave --dask out"),
         (["fit", "{}/none-*.parquet", "--label", "kind", "--dask"], "No file matches"),
         (["fit", "{}/part.csv", "--label", "kind", "--scheduler", "tcp://127.0.0.1:1"], "add --dask"),
-        (["fit", "{}/parts", "--label", "kind", "--dask", "--encoding", "utf-8"], "do not go with --dask"),
+        (["fit", "{}/parts", "--label", "kind", "--dask", "--encoding", "utf-8"], "cannot be combined with --dask"),
         (["predict", "{}/model.sslart", "{}/parts", "--dask"], "give a folder with --out"),
         (["predict", "{}/model.sslart", "{}/parts", "--dask", "--out", "{}/part.csv"], "is a file"),
         (["predict", "{}/model.sslart", "{}/parts", "--dask", "--out", "{}/parts"], "give another one"),

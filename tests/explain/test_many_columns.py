@@ -11,6 +11,8 @@ import pytest
 import sslart
 from sslart._mapping.model_view import view_of
 from sslart.explain import _relations
+from sslart.explain._contributions import average_amounts
+from sslart.explain._options import MOST_MOVED, options_of
 from sslart.explain._relations import relations_of
 
 
@@ -22,22 +24,27 @@ def wide() -> tuple[Any, Any, float]:
     X[:, -2], X[:, -1] = 100 * X[:, 5], -X[:, 7]
     y = np.full(300, -1)
     y[:60] = X[:60, :20].sum(axis=1) > 0
-    start = time.perf_counter()
+    start = time.process_time()
     model = sslart.AutoSSLART(random_state=0).fit(X, y)
-    return model, X, time.perf_counter() - start
+    return model, X, time.process_time() - start
 
 
 def test_the_first_explanation_is_quick_beside_the_fit(wide: tuple[Any, Any, float]) -> None:
     model, X, seconds_to_fit = wide
-    start = time.perf_counter()
+    start = time.process_time()
     (found,) = model.explain(X[100:101])
-    assert time.perf_counter() - start < seconds_to_fit / 2
     text = str(found)
-    assert time.perf_counter() - start < 3 * seconds_to_fit
+    assert time.process_time() - start < seconds_to_fit / 2
     assert text.startswith("Prediction: ")
     evidence = found.evidence
     total = evidence.base + sum(one.amount for one in evidence.contributions)
     assert total == pytest.approx(evidence.margin, abs=1e-5)
+
+
+def test_only_the_columns_that_count_most_may_change(wide: tuple[Any, Any, float]) -> None:
+    view = view_of(wide[0])
+    amounts = average_amounts(view.members[0], 3000)
+    assert set(np.flatnonzero(options_of(view).sizes)) == set(np.argsort(-amounts)[:MOST_MOVED])
 
 
 def test_copies_are_found_among_many_columns(wide: tuple[Any, Any, float]) -> None:

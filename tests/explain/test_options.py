@@ -109,10 +109,9 @@ def test_limits_fix_columns_and_name_categories_and_what_is_the_sample_alone_is_
     assert every.why_not == {2: "no other value"}
     assert every.spans.tolist() == [1.0, 59.0, 1.0]
     np.testing.assert_allclose(every.positions[1], np.arange(60) / 59, atol=1e-6)
-    for part, wanted in zip(every.numbers, (np.arange(60), np.arange(60) / 59), strict=True):
-        assert part.shape == (3, 60)
-        assert np.isnan(part[[0, 2]]).all()
-        np.testing.assert_allclose(part[1], wanted, atol=1e-6)
+    candidates = np.column_stack([np.zeros(60), np.arange(60), np.full(60, STAY)]).astype(np.int64)
+    np.testing.assert_allclose(every.values_at(candidates)[:, 1], np.arange(60), atol=1e-6)
+    np.testing.assert_allclose(every.positions_at(candidates)[:, 1], np.arange(60) / 59, atol=1e-6)
     fixed = within(view, frame[:1], fixed=frozenset({1}))
     assert fixed.sizes.tolist() == [3, 0, 0]
     assert fixed.why_not == {1: "fixed", 2: "no other value"}
@@ -163,7 +162,8 @@ def test_values_that_were_met_are_those_of_labelled_samples_and_of_boxes_that_sh
         model = SSLART(0.8, mapping=mapping, learning_rate=rate, random_state=0)
         view = view_of(model.fit(X, np.where(np.arange(80) % 4 == 0, np.arange(80) % 3, -1)))
         lower, upper = view.members[0].network.boxes_in_units()
-        for column, found in enumerate(_options.learnt_values(view, fast=rate == 1)):
+        maker = _options._Maker(view, Limits(), None)
+        for column, found in enumerate(map(maker._met, range(X.shape[1]))):
             shown = np.ones(len(lower), dtype=bool) if rate == 1 else (lower == upper)[:, column]
             wanted = [lower[shown, column], upper[shown, column]]
             wanted += [X[::4, column]] if mapping == "evidence" else []

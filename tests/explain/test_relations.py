@@ -264,9 +264,11 @@ def test_columns_of_one_order_are_those_that_rise_or_fall_with_another() -> None
     random = np.random.RandomState(0)
     a, b, c = (random.permutation(40) for _ in range(3))
     steps = np.column_stack([a, b, a**2, 90 - b, c, a // 4, a // 4, np.full(40, 3), a % 12, a % 12]).astype(float)
-    assert _relations._in_shared_order(steps).tolist() == [0, 1, 2, 3, 8, 9]
+    every = list(range(10))
+    assert _relations._in_shared_order(every, steps, 12) == [0, 1, 2, 3, 8, 9]
+    assert _relations._in_shared_order([0, 2, 5, 6], steps, 1) == [0, 2, 5, 6]
     steps[5, 0] = steps[5, 2] = steps[7, 3] = np.nan  # missing at the same samples
-    assert _relations._in_shared_order(steps).tolist() == [0, 2, 8, 9]
+    assert _relations._in_shared_order(every, steps, 12) == [0, 2, 8, 9]
 
 
 def test_of_very_many_columns_the_same_copies_are_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,8 @@ import pytest
 from conftest import name_of
 from sslart import SSLART, WESSLART, AutoSSLART
 from sslart._mapping.model_view import ModelView, view_of
-from sslart.explain import _search
+from sslart.explain import _options, _search
+from sslart.explain._contributions import average_amounts
 from sslart.explain._options import STAY, ChangeSpace, options_of
 from sslart.explain._search import NEVER, Alone, Effects, Found, Search
 
@@ -615,16 +616,15 @@ def test_effects_are_the_same_whatever_is_computed_at_once(monkeypatch: pytest.M
 
 def test_of_very_many_columns_those_that_count_most_are_moved_to_their_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     view, space, _ = view_of_frame(AutoSSLART(random_state=0))
-    assert not _search._is_wide(view)
-    monkeypatch.setattr(_search, "MANY_COLUMNS", 4)
-    monkeypatch.setattr(_search, "MOST_MOVED", 2)
-    assert _search._is_wide(view)
-    amounts = np.where(space.options.sizes > 0, _search.average_amounts(view.members[0], 5), -1)
-    effects = _search.effects_of(view, space.options)
+    monkeypatch.setattr(_options, "MANY_COLUMNS", 4)
+    monkeypatch.setattr(_options, "MOST_MOVED", 2)
+    amounts = np.where(space.options.sizes > 0, average_amounts(view.members[0], 5), -1)
+    options = options_of(view)
+    assert np.flatnonzero(options.sizes).tolist() == sorted(np.argsort(amounts)[-2:].tolist())
+    assert set(options.why_not.values()) <= {"not tried", "no other value", "follows"}
+    space, effects = ChangeSpace(view, options, space.table), _search.effects_of(view, options)
     expected = [
-        (column, option)
-        for column in sorted(np.argsort(amounts)[-2:].tolist())
-        for option in (0, int(space.options.sizes[column]) - 1)
+        (column, option) for column in np.flatnonzero(options.sizes) for option in (0, int(options.sizes[column]) - 1)
     ]
     assert list(zip(effects.columns.tolist(), effects.options.tolist(), strict=True)) == expected
     search = Search(space, np.ones((25, 3), dtype=bool))

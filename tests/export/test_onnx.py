@@ -135,7 +135,7 @@ def test_ten_thousand_predictions_are_the_same(model: Any, tolerance: float) -> 
     "model",
     [
         AutoSSLART(random_state=0, max_error=0.2),
-        AutoSSLART(random_state=0, max_error={0: 0.2, 2: 0.25}, decision_costs={(0, 2): 3.0}),
+        AutoSSLART(random_state=0, max_error={0: 0.2, 2: 0.25}, confidence=None, decision_costs={(0, 2): 3.0}),
         WESSLART(2, mapping="evidence", families="box", search_depth=2, max_error=0.2, random_state=0),
         SSLART(mapping="evidence", families="linear", max_error=0.25, abstain_below=0.4, random_state=0),
     ],
@@ -432,7 +432,7 @@ def test_what_predicts_no_class_is_refused() -> None:
     X, y = blobs(30)
     with pytest.raises(TypeError, match=r"takes a fitted SSLART, .* or FuzzyARTMAP, got a FuzzyART\."):
         sslart.to_onnx(FuzzyART().fit(X))
-    with pytest.raises(TypeError, match=r"Of a pipeline .* give the fitted classifier inside"):
+    with pytest.raises(TypeError, match=r"From a pipeline .* pass the fitted classifier inside"):
         sslart.to_onnx(make_pipeline(FuzzyARTMAP()).fit(X, y))
     with pytest.raises(NotFittedError, match="not fitted yet"):
         sslart.to_onnx(SSLART())
@@ -442,7 +442,7 @@ def test_what_predicts_no_class_is_refused() -> None:
 
 def test_categories_that_are_alike_as_strings_are_refused() -> None:
     for values, match in (
-        (pd.Series(["1", 1, "2"], dtype=object), "alike as strings.*'1', 1"),
+        (pd.Series(["1", 1, "2"], dtype=object), "equal as strings.*'1', 1"),
         (pd.Series(["", "a", "b"], dtype="category"), "empty string as a category"),
     ):
         frame = pd.DataFrame({"kind": values, "size": [1.0, 2.0, 3.0]})

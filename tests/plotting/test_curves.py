@@ -102,10 +102,13 @@ def test_points_and_steps_are_those_of_the_guarantees():
     found = guarantees(model, [0.001, 0.1, 0.2, 0.4])
     assert display.guarantees == found
     assert display.ax_.get_xticks() == pytest.approx([0.1, 10, 20, 40])
-    steps, *points = display.ax_.lines
+    steps, on_average, *points = display.ax_.lines
+    assert on_average.get_label() == "on average"
+    place = np.searchsorted(on_average.get_xdata(), 20 + 1e-6, side="right") - 1
+    assert on_average.get_ydata()[place] == pytest.approx(100 * found.levels[2].on_average.share)
     drawn = [(one.get_xdata()[0], one.get_ydata()[0]) for one in points]
     possible = [one for one in found.levels if one.is_possible]
-    assert drawn == [(100 * one.max_error, 100 * one.answered) for one in possible]
+    assert drawn == [(100 * one.max_error, 100 * one.certain.share) for one in possible]
     assert len(possible) < 4
     for x, y in drawn:  # each point lies on the steps
         place = np.searchsorted(steps.get_xdata(), x + 1e-6, side="right") - 1
@@ -117,7 +120,7 @@ def test_points_and_steps_are_those_of_the_guarantees():
 def test_where_nothing_can_be_promised_all_is_hatched():
     X, y = np.random.RandomState(0).rand(12, 2), np.arange(12) % 2
     display = GuaranteeDisplay.from_estimator(AutoSSLART(random_state=0).fit(X, y), max_errors=[0.01])
-    assert len(display.ax_.lines) == 1
+    assert len(display.ax_.lines) == 2
     (area,) = display.ax_.patches
     assert area.get_width() == pytest.approx(min(100 * display.guarantees.smallest_error, 25))
 

@@ -13,7 +13,7 @@ import sslart
 from sslart import SSLART, WESSLART, AutoSSLART
 from sslart._mapping.model_view import view_of
 from sslart.active import learning_curve
-from sslart.metrics import correctness_score
+from sslart.metrics import correctness_score, guarantees
 from sslart.reporting._summary import confidence_of, observe
 
 
@@ -143,7 +143,11 @@ def test_promises_are_those_of_the_parameter(labelled):
         assert (line["predicted"]["count"], line["wrong"]["total"]) == (answered.sum(), answered.sum())
         assert line["wrong"]["count"] == (predicted != y)[answered].sum()
     assert any(line["answered"] is not None for line in found["lines"])
-    assert "needs at least 99 labels" in page
+    assert "needs at least 114 labels" in page
+    assert [line["answered_on_average"] for line in found["lines"]] == [
+        one.on_average.share for one in guarantees(model).levels
+    ]
+    assert f"By left-out labels, {guarantees(model).worst_class}." in page
     assert "What can be promised" in page
 
 
@@ -153,11 +157,14 @@ def test_the_error_of_the_model_is_stated(tmp_path):
     X = X + np.random.RandomState(0).normal(scale=0.01, size=X.shape)  # else many are copies, which count once
     model = AutoSSLART(random_state=0, max_error=0.2).fit(X, few(y, 5))
     page = sslart.report(model, X, y, tmp_path / "a.html", max_samples=2).read_text(encoding="utf-8")
-    assert "The model abstains so that, on average, at most 20 % of the predictions are wrong." in page
+    assert "The model abstains so that at most 20 % of the predictions are wrong, with 90 % certainty." in page
     assert "the model never abstains" not in page
-    model.set_params(max_error={"setosa": 0.2, "virginica": 0.25})
+    model.set_params(max_error={"setosa": 0.25, "virginica": 0.3})
     page = sslart.report(model, X, y, tmp_path / "a.html", max_samples=2).read_text(encoding="utf-8")
-    assert "at most 20 % of the predictions of setosa, at most 25 % of the predictions of virginica are wrong" in page
+    assert (
+        "at most 25 % of the predictions of setosa, at most 30 % of the predictions of virginica are wrong, each"
+        in page
+    )
 
 
 def test_without_classes_abstention_and_calibration_are_measured_on_left_out_labels(unlabelled):
@@ -195,7 +202,7 @@ def test_few_rules_are_those_that_agree_with_the_model_on_the_samples_of_the_pag
     rules, found = model.rules(X), numbers_of(page)["few_rules"]
     assert rules.fidelity(X) >= model.rules().fidelity(X)
     assert found["fidelity"]["value"] == pytest.approx(rules.agreement)
-    assert found["fidelity"]["total"] == rules.n_tested
+    assert found["fidelity"]["total"] == rules.n_held_out
     assert [line["label"] for line in found["lines"]] == [rule.label for rule in rules]
     numbers = rules.apply(X)
     for line, rule in zip(found["lines"], rules, strict=True):

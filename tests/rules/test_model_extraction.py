@@ -304,8 +304,8 @@ def test_a_fifth_of_the_samples_tests_and_at_most_so_many_make_rules(monkeypatch
         made, tested = _model_extraction._parts(view, table, np.random.default_rng(0))
         assert (len(set(made)), len(set(tested))) == (n_made, 18)
         assert not set(made) & set(tested)
-    for n, n_tested in ((24, 0), (25, 5)):
-        assert len(_model_extraction._parts(view, table[np.arange(n)], np.random.default_rng(0))[1]) == n_tested
+    for n, n_held_out in ((24, 0), (25, 5)):
+        assert len(_model_extraction._parts(view, table[np.arange(n)], np.random.default_rng(0))[1]) == n_held_out
 
 
 def test_drawn_samples_are_those_of_plain_loops() -> None:
@@ -355,15 +355,15 @@ def test_rules_and_conditions_are_limited_to_twelve_and_four_where_nothing_is_sa
             _model_extraction._limits(*wrong)
 
 
-@pytest.mark.parametrize(("n", "n_tested"), [(24, 0), (25, 5), (100, 20), (104, 20)])
+@pytest.mark.parametrize(("n", "n_held_out"), [(24, 0), (25, 5), (100, 20), (104, 20)])
 def test_one_sample_in_five_tests_the_rules_where_that_is_five(
-    n: int, n_tested: int, monkeypatch: pytest.MonkeyPatch
+    n: int, n_held_out: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X = np.arange(n, dtype=float)[:, None]
     view = view_of(SSLART(0.9, random_state=0).fit(X, np.arange(n) % 2))
     table = view.read(X)
     made, tested = _model_extraction._parts(view, table, np.random.default_rng(0))
-    assert len(tested) == n_tested
+    assert len(tested) == n_held_out
     assert sorted([*made, *tested]) == list(range(n))
     assert (np.diff(made) > 0).all()
     monkeypatch.setattr(_model_extraction, "MAX_GIVEN", 15)

@@ -76,10 +76,10 @@ def test_all_rows_of_real_tables_are_covered_as_printed_and_counts_are_theirs(lo
         own = numbers == rule.number
         assert rule.n_covered == own.sum() > 0
         assert rule.coverage == own.mean()
-        assert rule.n_agreeing <= rule.n_tested <= rule.n_covered
+        assert rule.n_agreeing <= rule.n_held_out <= rule.n_covered
         assert rule.right == Share(int((some[own] == rule.label).sum()), int((some[own] != -1).sum()))
     assert rules.fidelity(data.data) == (rules.predict(data.data) == predicted).mean() > 0.93
-    assert rules.n_tested == pytest.approx(len(y) / 5, abs=1)
+    assert rules.n_held_out == pytest.approx(len(y) / 5, abs=1)
     assert rules.agreement > 0.85
 
 
@@ -165,13 +165,13 @@ def test_agreement_is_measured_on_samples_that_did_not_make_the_rules() -> None:
     own, other = [], []
     for start in range(0, 120, 40):
         rules = model.rules(X[start : start + 40])
-        assert rules.n_tested == 8
+        assert rules.n_held_out == 8
         own.append(rules.fidelity(X[start : start + 40]))
         other.append(rules.agreement)
     assert np.mean(own) > np.mean(other) + 0.1
     few = model.rules(X[:12])
-    assert (few.n_tested, np.isnan(few.agreement), few.to_dict()["agreement"]) == (0, True, None)
-    assert "12 samples: too few to test" in few.summary()
+    assert (few.n_held_out, np.isnan(few.agreement), few.to_dict()["agreement"]) == (0, True, None)
+    assert "12 samples: too few to measure" in few.summary()
 
 
 def test_copies_of_a_sample_test_no_rule_that_one_of_them_made() -> None:
@@ -180,7 +180,7 @@ def test_copies_of_a_sample_test_no_rule_that_one_of_them_made() -> None:
     model = SSLART(0.97, random_state=0).fit(X, y)
     five_times = np.repeat(X, 5, axis=0)
     rules = model.rules(five_times, np.repeat(y, 5))
-    assert rules.n_tested == 30
+    assert rules.n_held_out == 30
     assert sum(rule.right.total for rule in rules) == 30  # copies count one
     assert rules.agreement < 0.9 < rules.fidelity(five_times)
 
@@ -192,7 +192,7 @@ def test_labels_of_a_group_count_one() -> None:
     model = AutoSSLART(random_state=0).fit(X, group % 2, groups=group)
     rules = model.rules(X)
     assert sum(rule.right.total for rule in rules) == pytest.approx(30, abs=1)
-    assert rules.n_tested == 24  # six of the thirty groups
+    assert rules.n_held_out == 24  # six of the thirty groups
 
 
 def test_no_rule_covers_a_single_sample() -> None:

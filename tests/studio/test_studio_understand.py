@@ -63,7 +63,7 @@ def test_importance_and_dependence(opened: Opened) -> None:
 
     second = importance[1]["feature"]
     table.get_by_role("button", name=second).click()
-    part = card(page, "Dependence on one feature")
+    part = card(page, "Feature dependence")
     sentence = part.get_by_text(f"{second} adds least to the score of virginica").last
     sentence.wait_for()
     curve = read(opened, "dependence", feature=second)["curve"]
@@ -124,7 +124,7 @@ def test_a_rule_is_corrected_after_its_effect_was_shown(opened: Opened) -> None:
     left_out = rows.pop()
     uses.last.uncheck()
     dialog.get_by_role("button", name="Show the effect").click()
-    dialog.get_by_role("heading", name="The effect, if you confirm").wait_for()
+    dialog.get_by_role("heading", name="Effect if you confirm").wait_for()
     body = {"labels": [{"row": row, "label": "versicolor"} for row in rows], "together": True}
     trial = ask(opened, "trial", body)
     assert f"{trial['changed']['n']} of 150 prediction" in dialog.inner_text()
@@ -171,7 +171,7 @@ def test_a_veto_withdraws_the_labels_of_a_rule(opened: Opened) -> None:
 @pytest.mark.slow
 def test_why_a_sample_is_predicted_so_and_which_cases_are_like_it(opened: Opened) -> None:
     page = opened.page("flowers/understand/sample")
-    page.get_by_label("Row number or id").fill(str(ROW))
+    page.get_by_label("Row number or ID").fill(str(ROW))
     page.get_by_role("button", name="Open").click()
     page.get_by_role("heading", name=f"Row {ROW}").wait_for()
     shown(page)
@@ -185,7 +185,7 @@ def test_why_a_sample_is_predicted_so_and_which_cases_are_like_it(opened: Opened
         *parts, score = told_values
         assert score == pytest.approx(added["scores"][0][at], abs=6e-4)
         assert sum(parts) == pytest.approx(score, abs=1e-3 * len(parts))
-    page.get_by_text("The whole explanation in words").click()
+    page.get_by_text("Full explanation as text").click()
     words = ask(opened, "explain", {"rows": [cells]})["explanations"][0]["text"]
     page.get_by_text(words.split("\n")[0]).wait_for()
 
@@ -228,7 +228,7 @@ def test_what_if_and_what_would_change_the_prediction(opened: Opened) -> None:
     assert float(changed["petal_length"]) < float(cells["petal_length"])
     follows(opened, what_if, changed)
     assert shares_in(what_if) != predicted(opened, cells)
-    what_if.get_by_role("button", name="petal_width: make it missing").click()
+    what_if.get_by_role("button", name="petal_width: set to missing").click()
     follows(opened, what_if, {**changed, "petal_width": None})
     what_if.get_by_role("button", name="Reset").click()
     follows(opened, what_if, cells)
@@ -236,7 +236,7 @@ def test_what_if_and_what_would_change_the_prediction(opened: Opened) -> None:
     part = card(page, "What would change the prediction?")
     part.get_by_role("checkbox", name="petal_length").check()
     now = opened.http.post("/v1/models/flowers/predict", json={"rows": [cells]}).json()["predictions"][0]["class"]
-    target = part.get_by_role("combobox", name="To the class")
+    target = part.get_by_role("combobox", name="Target class")
     assert now not in target.inner_text().split("\n")
     target.select_option("virginica")
     part.get_by_role("button", name="Find changes").click()
@@ -273,6 +273,6 @@ def test_categories_dates_and_missing_values_are_changed(opened: Opened) -> None
     page.keyboard.press("End")
     follows(opened, what_if, {**cells, "kind": "b", "day": "2024-04-29"}, "mixed")
     what_if.get_by_role("combobox", name="kind").select_option("missing")
-    what_if.get_by_role("button", name="day: make it missing").click()
+    what_if.get_by_role("button", name="day: set to missing").click()
     follows(opened, what_if, {**cells, "kind": None, "day": None}, "mixed")
     page.close()

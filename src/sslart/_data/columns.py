@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -22,7 +23,8 @@ ATTRIBUTE = "_column_plan"  # of an estimator
 
 CONSTANT, LEFT_OUT, LEAK = "constant columns", "columns left out", "likely leaks"
 TWICE, IDENTIFIER = "columns counted twice", "possible identifiers"
-AS_DATES, AS_NUMBERS, AS_MISSING = "texts read as dates", "texts read as numbers", "texts taken for missing"
+AS_DATES, AS_NUMBERS = "texts read as dates or times", "texts read as numbers"
+AS_MISSING = "texts treated as missing"
 CODES, GROUPS, MISSING_CODES = "possible codes", "likely groups", "possible codes for missing values"
 UNKNOWN, BLANK = "categories for unknown values", "mostly blank columns"
 APART = "labelled rows differ"
@@ -46,17 +48,20 @@ TOPICS = tuple(MEANINGS)
 SHOWN_COLUMNS = 10
 
 MARKED = "?"  # not a unit: see `ColumnPlan.texts`
-FREE_TEXT, NAMES_SAMPLES, NUMBERS_SAMPLES = "free text", "identifier", "numbers the rows"
+FREE_TEXT, HARDLY_REPEATS = "free text", "hardly repeats a value"
+NAMES_SAMPLES, NUMBERS_SAMPLES = "names the rows", "numbers the rows"
 CURES = {  # by reason: the reason in words, and how to use the column all the same
     FREE_TEXT: (
         "it is free text",
         "turn it into numbers with a vectoriser, such as TfidfVectorizer in a ColumnTransformer",
     ),
     NAMES_SAMPLES: ("its values name samples", "give it the pandas dtype 'category'"),
+    HARDLY_REPEATS: ("its values hardly repeat", "give it the pandas dtype 'category'"),
     NUMBERS_SAMPLES: ("its values number samples", "give it the dtype float"),
 }
 MIN_SAMPLES = 20  # with fewer samples, all values of a column may differ by chance
-MANY = 50  # a column with more categories, most of them unique, holds names of samples
+MANY = 50  # categories are of no use if most rows have one that occurs once
+ALONE = 2 / 3  # share of the rows with a value of their own, from which on values hardly repeat
 YEARS = (1500, 2100)  # consecutive numbers in between are years, not row numbers
 # in the name of a column whose numbers follow each other because time does
 TIME_WORDS = frozenset(
@@ -75,11 +80,14 @@ _UNITS = (
 _SHORT = "pat|sch|dist|district|hh|pers|fam|stud|state|county|country|cust|emp|case|record|sample|org|group|cluster"
 _NUMBERED = r"(id|ids|uuid|guid|nr|no|num|number|code)"
 _ID_OF_UNIT = rf"(.*\s)?({_UNITS}|{_SHORT})\s?{_NUMBERED}"
-UNIT_NAME = re.compile(rf"(.*\s)?(uuid|guid|id)|({_UNITS})s?|{_ID_OF_UNIT}")
+ID_OF_UNITS = re.compile(rf"(.*\s)?(uuid|guid|id)|{_ID_OF_UNIT}")
+UNIT_NAME = re.compile(rf"{_UNITS}|{ID_OF_UNITS.pattern}")  # a plural is a number of them
 NAMED_AS_IDS = re.compile(
     r"(.*\s)?(id|ids|index|idx|key|nr|no|number|row|rowid|rownames?|unnamed.*|uid|uuid|guid)|id\s?(nr|no|num|number)"
     rf"|{_ID_OF_UNIT}"
 )
+# texts of these names are units where they come about equally often, as in a panel; elsewhere they are categories
+PLACE_NAME = re.compile(r"(country|state|province|region|county|city|municipality|town|iso[23]?c?)(\s(name|code).*)?")
 MAY_MEASURE = frozenset({"index", "key", "no", "number"})  # alone, such as prices, nitric oxide, counts
 NO_NAME = re.compile(r"column \d+")  # of a column of a file whose header is blank there
 
@@ -183,15 +191,19 @@ def by_topic(notes: Iterable[ColumnNote]) -> dict[str, str]:
 
 
 def kind_of_text(values: Sequence[Any]) -> str | None:
-    """Return `FREE_TEXT` or `NAMES_SAMPLES` for a column of text that is useless as a feature, else None."""
+    """Return the reason why a column of text is useless as a feature, else None."""
     known = [value for value in values if isinstance(value, str)]
-    n_different = len(set(known))
+    counts = Counter(known)
+    n_different = len(counts)
     if len(known) < MIN_SAMPLES or n_different <= len(known) / 2:
         return None
     some = known[:1000]
     if sum(map(len, some)) > LONG * len(some) or sum(len(value.split()) for value in some) > WORDS * len(some):
         return FREE_TEXT
-    return NAMES_SAMPLES if n_different == len(known) or n_different > MANY else None
+    if n_different == len(known):
+        return NAMES_SAMPLES
+    n_alone = sum(n == 1 for n in counts.values())
+    return HARDLY_REPEATS if n_different > MANY and n_alone >= ALONE * len(known) else None
 
 
 def why_useless(name: str, values: NDArray[Any]) -> str | None:
@@ -369,16 +381,3 @@ class ColumnPlan:
 
 
 NO_PLAN = ColumnPlan()
-
-
-def plan_of(owner: Any) -> ColumnPlan:
-    """Return the column plan of an estimator or a reader of samples."""
-    plan: ColumnPlan = getattr(owner, ATTRIBUTE, NO_PLAN)
-    return plan
-
-
-def keep_plan(owner: Any, plan: ColumnPlan) -> None:
-    """Store a column plan on a reader of samples, unless it is empty."""
-    vars(owner).pop(ATTRIBUTE, None)
-    if plan != NO_PLAN:
-        setattr(owner, ATTRIBUTE, plan)

@@ -27,7 +27,7 @@ Label = int | bool | str
 
 UNLABELLED = -1
 NO_GROUP = 0
-MAX_PRESENTATIONS = 100  # times that boxes learn one sample: beyond, a box of one sample changes no more
+MAX_PRESENTATIONS = 100  # times that boxes learn one sample, to bound the time
 MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e100  # positive sample weights: their squares neither vanish nor overflow
 FEW = 32  # labels: looking up each is faster than sorting up to here
 USUAL_KINDS = "iubfUO"  # array kinds that scikit-learn's checks leave unchanged
@@ -228,7 +228,7 @@ def with_two_classes(labels: Labels, *, warn: bool = True) -> Labels:
     with_minus_one = labels.with_class_minus_one()
     if warn and with_minus_one.known.all():
         warnings.warn(
-            "y holds -1 and 1 only, which are taken for two classes. If -1 means unlabelled here, write None or "
+            "y holds -1 and 1 only, which are treated as two classes. If -1 means unlabelled here, write None or "
             "NaN instead.",
             UserWarning,
             stacklevel=4,

@@ -15,7 +15,10 @@ from sslart._data.columns import (
     BLANK,
     CODES,
     GROUPS,
+    ID_OF_UNITS,
+    IDENTIFIER,
     MISSING_CODES,
+    PLACE_NAME,
     TIME_WORDS,
     UNIT_NAME,
     UNKNOWN,
@@ -40,18 +43,21 @@ CODE_NAME = re.compile(
 )
 CODE_WORDS = re.compile(r"(product|article|item|part|stock|diagnosis|procedure)\s?(id|nr|no|num|number|code)")
 MIN_NAMED_UNITS = 5  # fewer values of a column named as units are categories like others
-MIN_UNITS, MIN_TEXTS = 10, 20  # values of a column whose name shows nothing
+MIN_UNITS, MIN_TEXTS = 10, 20  # values of a column of another name, or of texts under the bare name of a unit; places
+SMALL = 30  # numbers up to here, under the bare name of a unit, may be amounts: years of school, sizes of litters
+MIN_REPEATED = 0.1  # share of the rows whose value comes again: of fewer, a column names rows rather than units
 MIN_PER_UNIT = 2.0  # rows, on average: of fewer, that rows are alike cannot be seen
 REPEATED = 0.8  # of the values come more than once
 DENSE = 0.9  # of the whole numbers from 0 or 1 to the highest are there: units are numbered through, quantities are not
 BALANCED = 0.5  # numbers of rows of units vary by less, as a share of their mean; those of quantities by more
-ALIKE = 0.5  # intraclass correlation in at least so many columns, from which on rows of one value are alike
+ALIKE = 0.5  # intraclass correlation from which on rows of one value count as similar, in MIN_ALIKE columns
 SMOOTH = 0.5  # of how values of a column follow each other: quantities are near 1, names of units near 0
 MIN_ALIKE = 2  # columns
+COUNTS_UP, SAME = 0.9, 0.99  # of the steps from row to row; intraclass correlation of what units have throughout
 
 FEW_CODES, MANY_CODES = 5, 12  # values of numbers that may be codes
 CODES_ALIKE, CODES_SMOOTH, CODES_COLUMNS = 0.3, 0.0, 3
-ROWS_PER_CODE = 10
+ROWS_PER_CODE, MIN_PER_CODE = 10, 5  # on average, and of each: a number of few rows shows nothing
 GRADES = frozenset({0.0, 0.5, 1.0})  # no, perhaps, yes
 
 # numbers that stand for missing values, where they are far outside the others
@@ -62,6 +68,7 @@ CODE_NUMBERS = frozenset(
     | {-32768.0, 32767.0, 2.0**31 - 1, -(2.0**31), 999999.0, -999999.0, 99999999.0}
 )
 MIN_REPEATS = 2
+YEARS = frozenset({"year", "years", "yr"})  # in names of columns in which 99 is no missing value
 
 # units that the order of rows or the values of a column make, among the labelled rows
 MIN_LABELS = 30  # of fewer labels, the difference between two ways of leaving out cannot be seen
@@ -118,6 +125,8 @@ def oddities(table: Table, names: Sequence[str], dates: Container[int] = ()) -> 
 def _missing_codes(values: FloatArray, names: Sequence[str], numbers: Sequence[int]) -> Iterator[ColumnNote]:
     """Yield a note on each column with numbers such as -999 that are far outside the others, and repeated."""
     for column in numbers:
+        if YEARS.intersection(spaced_name(names[column]).split()):
+            continue
         own = values[:, column]
         with np.errstate(invalid="ignore"):
             ends = {float(np.fmin.reduce(own)), float(np.fmax.reduce(own))}
@@ -152,7 +161,7 @@ def _groups_and_codes(
     for column, name in enumerate(names):
         words = spaced_name(name)
         if column in table.categories:
-            if (detail := _texts_group(table, column, words, others)) is not None:
+            if (detail := _texts_group(table.categories[column].tolist(), words)) is not None:
                 yield ColumnNote(GROUPS, name, detail)
             continue
         if column in dates or not (low[column] < high[column]):
@@ -180,10 +189,19 @@ def _groups_and_codes(
             if len(different) > 2:
                 yield ColumnNote(CODES, name, f"whole numbers such as {different[0]:.0f}, by its name")
         elif UNIT_NAME.fullmatch(words):
-            if MIN_NAMED_UNITS <= len(different) < known.sum():
+            may_be_units = ID_OF_UNITS.fullmatch(words) or _may_name_units(different, counts)
+            if not may_be_units or not MIN_NAMED_UNITS <= len(different) < counts.sum():
+                continue
+            if counts[counts > 1].sum() < MIN_REPEATED * counts.sum():
+                yield ColumnNote(IDENTIFIER, name, _in_words(counts))
+            elif not _restarts(at) or any(one.within >= SAME for one in _found(others, column, known, at)):
                 yield ColumnNote(GROUPS, name, _in_words(counts))
         elif len(different) > MANY_CODES or may_be_numbered:
-            if _is_numbered(different, counts) and _are_alike(_found(others, column, known, at)):
+            if (
+                len(different) >= MIN_UNITS
+                and _is_numbered(different, counts)
+                and _are_alike(_found(others, column, known, at))
+            ):
                 yield ColumnNote(GROUPS, name, _in_words(counts))
             elif len(different) <= MANY_CODES and _are_codes(others, column, known, at, counts):
                 yield ColumnNote(CODES, name, f"{len(different)} whole numbers in no order")
@@ -195,22 +213,16 @@ def _is_grade(own: FloatArray) -> bool:
     return GRADES.issuperset(own[~np.isnan(own)].tolist())
 
 
-def _texts_group(table: Table, column: int, words: str, others: _Others) -> str | None:
-    """Return the numbers of values and rows of a column of text that names units; None if it does not."""
-    counts = Counter(one for one in table.categories[column].tolist() if one is not None)
-    is_named = UNIT_NAME.fullmatch(words) is not None
-    if not (MIN_NAMED_UNITS if is_named else MIN_TEXTS) <= len(counts) < counts.total():
-        return None
-    sizes = np.array(list(counts.values()))
-    if is_named:
-        return _in_words(sizes)
-    if not _are_units(sizes):
-        return None
-    place = {one: at for at, one in enumerate(counts)}
-    at = np.array([place.get(one, -1) for one in table.categories[column].tolist()])
-    found = _found(others, column, at >= 0, at[at >= 0])
-    alike = sum(one.within >= ALIKE for one in found)
-    return _in_words(sizes) if alike >= MIN_ALIKE and 2 * alike >= len(found) else None
+def _texts_group(values: Sequence[Any], words: str) -> str | None:
+    """Return the numbers of values and rows of a column of text that names units; None if it does not.
+
+    A text whose name tells nothing is a category that further rows have too, however alike its rows are.
+    """
+    sizes = np.array(list(Counter(one for one in values if one is not None).values()))
+    if UNIT_NAME.fullmatch(words):
+        fewest = MIN_NAMED_UNITS if ID_OF_UNITS.fullmatch(words) else MIN_UNITS
+        return _in_words(sizes) if fewest <= len(sizes) < sizes.sum() else None
+    return _in_words(sizes) if PLACE_NAME.fullmatch(words) and len(sizes) >= MIN_TEXTS and _are_units(sizes) else None
 
 
 def _in_words(counts: IntArray) -> str:
@@ -224,10 +236,21 @@ def _are_units(counts: IntArray) -> bool:
     )
 
 
+def _may_name_units(different: FloatArray, counts: IntArray) -> bool:
+    """Return False for numbers so small that they may be amounts, unless these number units through."""
+    return bool(different[-1] > SMALL) or _is_numbered(different, counts)
+
+
 def _is_numbered(different: FloatArray, counts: IntArray) -> bool:
     """Return True if values number units through, each of which has about as many rows."""
-    is_dense = different[0] <= 1 and len(different) >= DENSE * (different[-1] - different[0] + 1)
-    return bool(len(different) >= MIN_UNITS and is_dense) and _are_units(counts)
+    return bool(different[0] <= 1 and len(different) >= DENSE * (different[-1] - different[0] + 1)) and _are_units(
+        counts
+    )
+
+
+def _restarts(at: IntArray) -> bool:
+    """Return True if numbers count up from row to row and start again: they may number the rows of something else."""
+    return float(np.mean(np.diff(at) == 1)) >= COUNTS_UP
 
 
 def _are_alike(found: Sequence[Alikeness]) -> bool:
@@ -239,7 +262,8 @@ def _are_alike(found: Sequence[Alikeness]) -> bool:
 
 def _are_codes(others: _Others, column: int, known: BoolArray, at: IntArray, counts: IntArray) -> bool:
     """Return True if few numbers tell much of other numbers, and their order nothing."""
-    if not FEW_CODES <= len(counts) <= MANY_CODES or known.sum() < ROWS_PER_CODE * len(counts):
+    is_shown = counts.min() >= MIN_PER_CODE and counts.mean() >= ROWS_PER_CODE
+    if not (FEW_CODES <= len(counts) <= MANY_CODES and is_shown):
         return False
     found = [one for one in _found(others, column, known, at, numbers=True) if one.within >= CODES_ALIKE]
     return len(found) >= CODES_COLUMNS and float(np.median([one.smooth for one in found])) < CODES_SMOOTH
@@ -426,7 +450,10 @@ def _candidates(
         for place, name in enumerate(names)
     }
     columns.update(others)
-    is_named = {name: name in others or UNIT_NAME.fullmatch(spaced_name(name)) is not None for name in columns}
+    is_named = {  # an array has no names of columns
+        name: name in others or (table.names is not None and UNIT_NAME.fullmatch(spaced_name(name)) is not None)
+        for name in columns
+    }
     texts = {name for place, name in enumerate(names) if place in table.categories}
     for name in sorted(columns, key=lambda one: not is_named[one]):
         # a text whose name tells nothing is a category that further rows have too

@@ -21,14 +21,13 @@ from sslart._data.columns import (
     ColumnPlan,
     columns_of,
     is_frame,
-    keep_plan,
+    is_named_as_id,
     numbers_samples,
-    plan_of,
 )
 from sslart._data.labels import ClassTable, Labels, read_labels, with_groups_and_weights, with_two_classes
 from sslart._data.ranks import AUTO, RANK
 from sslart._data.roles import oddities, units_of
-from sslart._data.samples import SampleReader, Table, read_samples, rows_without_values
+from sslart._data.samples import SampleReader, Table, keep_plan, plan_of, read_samples, rows_without_values
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, column_ranges
 from sslart._utils.optional import heavy
 from sslart._utils.text import list_text, plural, printable
@@ -94,10 +93,10 @@ def _are_spread(some: FloatArray, lowest: FloatArray, highest: FloatArray) -> Bo
 
 
 def _have_a_usual_value(values: FloatArray, columns: IntArray, lowest: FloatArray, highest: FloatArray) -> BoolArray:
-    """Return a mask of columns without outliers, judged by their most common value.
+    """Return a mask of columns without outliers, judged by a value near the median that is too common for an outlier.
 
-    That value is too common for an outlier, so that the usual values would be near it: the column has no outliers if
-    too few values are near it, or nearly all of these are equal to it.
+    In a column with outliers the usual values would be near it: there are no outliers if too few values are near it, or
+    nearly all of these are equal to it.
     """
     value = np.sort(values[:: len(values) // FEW + 1, columns], axis=0)
     value = value[len(value) // 2, :, None]
@@ -190,10 +189,17 @@ def suspects(table: Table, codes: IntArray, names: Sequence[str], dates: Contain
     first = np.sort(table.values[:FIRST_ROWS, : len(names)], axis=0)
     repeats = (np.diff(first, axis=0) == 0).any(axis=0)
     has_fractions = ((first != np.floor(first)) & (first == first)).any(axis=0)
-    for column in np.flatnonzero(~(repeats | has_fractions)).tolist():
-        is_number = column not in table.categories and column not in dates
-        if is_number and numbers_samples(table.values[:, column], names[column]):
-            yield ColumnNote(IDENTIFIER, names[column], "whole numbers that all differ")
+    found = [
+        names[column]
+        for column in np.flatnonzero(~(repeats | has_fractions)).tolist()
+        if column not in table.categories
+        and column not in dates
+        and numbers_samples(table.values[:, column], names[column])
+    ]
+    unnamed = [name for name in found if not is_named_as_id(name)]
+    for name in found:
+        if name not in unnamed or len(unnamed) == 1:  # of several, each is an order, such as a rank
+            yield ColumnNote(IDENTIFIER, name, "whole numbers that all differ")
 
 
 def leaks(table: Table, codes: IntArray, names: Sequence[str]) -> Iterator[ColumnNote]:
@@ -355,7 +361,7 @@ def _copied_categories(table: Table, names: Sequence[str]) -> Iterator[ColumnNot
             continue
         places: dict[object, int] = {}
         key = tuple(-1 if one is None or one != one else places.setdefault(one, len(places)) for one in values.tolist())
-        if len(places) < 2:
+        if len(places) < 2 or len(key) - key.count(-1) < 2 * len(places):  # a few rows are divided alike by chance
             continue
         other = found.setdefault(key, column)
         if other != column and not {column, other}.isdisjoint(table.categories):

@@ -1,4 +1,9 @@
-"""Conformal prediction on left-out labels: prediction sets, confidence thresholds, and guaranteed errors."""
+"""Prediction sets and limits of error from left-out labels.
+
+A limit of error is kept in one of two senses. On average: the mean over all training sets that might have been drawn
+(conformal prediction). With a stated certainty: for this model, by testing thresholds of confidence in a fixed sequence
+with exact binomial bounds (Learn then Test: Angelopoulos et al. 2021).
+"""
 
 from __future__ import annotations
 
@@ -13,8 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sslart._mapping.decision_rules import ErrorLevels
+from sslart._mapping.loo_predictions import FOUND, GIVEN
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.text import html_table, list_text, plural
+from sslart._utils.optional import heavy
+from sslart._utils.text import category_text, html_table, list_text, plural
 
 if TYPE_CHECKING:
     from sslart._mapping.loo_predictions import LooPredictions
@@ -24,7 +31,11 @@ EXACT = 1e-9  # sums of weights and levels are compared up to this
 NEVER = np.inf  # the confidence from which on a model predicts, where none is high enough
 SHOWN_CLASSES = 10  # in a message
 MAX_LABELS = 2.0**53  # more than any model has
+COVERAGE = 0.9  # of the sets whose worst class is shown
 LEVELS = (0.01, 0.02, 0.05, 0.1, 0.2)
+CERTAINTY = 0.9  # with which a limit of error holds for a model, where nothing else is set
+FIRST_TESTED = 0.4  # share of the units that the first threshold answers
+LEAST_TESTED = 45  # units that are answered where a further sequence of tests begins
 
 
 def conformal_p_values(scores: FloatArray, left_out: FloatArray, weights: FloatArray) -> FloatArray:
@@ -80,13 +91,24 @@ class ErrorCurve:
     """Guaranteed error and number of answered labels for each confidence threshold, highest first."""
 
     confidence: FloatArray  # distinct, falling
-    answered: FloatArray  # how many left-out predictions have this confidence or more: the sum of their weights
+    answered: FloatArray  # sum of the weights of the left-out predictions with this confidence or more
+    wrong: FloatArray  # sum of the weights of the wrong ones among these
     error: FloatArray  # the smallest error that can be promised for these
 
     @property
     def smallest_error(self) -> float:
         """The smallest error that any confidence threshold guarantees."""
         return float(self.error.min()) if len(self.error) else 1.0
+
+    @property
+    def n_answered(self) -> float:
+        """Number of answers without any threshold."""
+        return float(self.answered[-1]) if len(self.answered) else 0.0
+
+    def share_answered(self, level: float) -> float:
+        """Return the share of the left-out predictions that are answered at a level of error."""
+        place = self.place(level)
+        return 0.0 if place is None else float(self.answered[place]) / self.n_answered
 
     def place(self, level: float) -> int | None:
         """Return the index of the lowest confidence whose error is at most `level`; None if there is none."""
@@ -109,7 +131,7 @@ class ErrorCurve:
 
 
 def error_curve(confidence: FloatArray, wrong: BoolArray, weights: FloatArray) -> ErrorCurve:
-    """Return the guaranteed error and the number of answered labels for each confidence threshold.
+    """Return the error that is kept on average, and the number of answered labels, for each confidence threshold.
 
     The error is (1 + wrong) / (1 + answered), both summed over the left-out predictions of at least that confidence:
     the new sample counts as if it were answered, and wrong. Weights are those of `conformal_p_values`.
@@ -125,26 +147,102 @@ def error_curve(confidence: FloatArray, wrong: BoolArray, weights: FloatArray) -
     >>> curve.least_confidence(0.25), curve.least_confidence(0.5), curve.least_confidence(0.1)
     (0.7, 0.0, inf)
     """
+    values, answered, errors = _cumulated(confidence, wrong, weights)
+    return ErrorCurve(values, answered, errors, (1.0 + errors) / (1.0 + answered))
+
+
+def certain_error_curve(confidence: FloatArray, wrong: BoolArray, certainty: float) -> ErrorCurve:
+    """Return the error that is kept with a stated certainty for each confidence threshold.
+
+    Predictions are independent: one of each unit. Thresholds are tested in a fixed sequence, each one answering more
+    than the one before, by the upper Clopper-Pearson bound of the share of wrong predictions. The error of a threshold
+    is the highest bound up to there, so that the sequence ends at the first threshold whose bound exceeds a level; but
+    while no prediction is wrong it goes on, since nothing better could be shown. Several sequences, which begin at
+    different shares of answers, divide the uncertainty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sslart._mapping.conformal import certain_error_curve
+    >>> curve = certain_error_curve(np.linspace(1, 0.5, 40), np.arange(40) == 39, 0.9)
+    >>> round(float(curve.error[-1]), 3), curve.least_confidence(0.1), curve.least_confidence(0.05)
+    (0.094, 0.0, inf)
+    """
+    values, answered, errors = _cumulated(confidence, wrong, np.ones(len(confidence)))
+    found, starts = np.ones(len(values)), first_tested(len(confidence))
+    for start in starts:
+        place = int(np.searchsorted(answered, start))
+        bounds = upper_bound(errors[place:], answered[place:], 1.0 - (1.0 - certainty) / len(starts))
+        highest = np.maximum.accumulate(np.where(errors[place:] > 0.0, bounds, 0.0))
+        found[place:] = np.minimum(found[place:], np.maximum(bounds, highest))
+    return ErrorCurve(values, answered, errors, found)
+
+
+def _cumulated(
+    confidence: FloatArray, wrong: BoolArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return distinct confidences, falling, and the weights of all and of the wrong predictions from each one up."""
     order = np.argsort(-confidence, kind="stable")
     values, own = confidence[order], weights[order]
     answered, errors = np.cumsum(own), np.cumsum(own * wrong[order])
     ends = np.flatnonzero(np.append(values[1:] != values[:-1], True)) if len(values) else np.zeros(0, dtype=np.int64)
-    return ErrorCurve(values[ends], answered[ends], (1.0 + errors[ends]) / (1.0 + answered[ends]))
+    return values[ends], answered[ends], errors[ends]
 
 
-def labels_needed(error: float) -> int:
-    """Return the fewest labels with which an error can be guaranteed: those of 1 / (1 + labels) ≤ error."""
+def first_tested(n_units: int) -> list[int]:
+    """Return the numbers of answers at which sequences of tests begin.
+
+    Examples
+    --------
+    >>> [first_tested(n) for n in (20, 100, 400)]
+    [[8], [40], [160, 80]]
+    """
+    starts = [math.ceil(FIRST_TESTED * n_units - EXACT)]
+    while starts[-1] >= 2 * LEAST_TESTED:
+        starts.append(starts[-1] // 2)
+    return starts
+
+
+def upper_bound(wrong: FloatArray, answered: FloatArray, certainty: float) -> FloatArray:
+    """Return the upper Clopper-Pearson bound of a share: exact for independent observations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> upper_bound(np.array([0.0, 1.0, 2.0]), np.array([22.0, 22.0, 2.0]), 0.9).round(3)
+    array([0.099, 0.166, 1.   ])
+    """
+    right = np.maximum(answered - wrong, EXACT)
+    bounds = heavy("scipy.special").betaincinv(wrong + 1.0, right, certainty)
+    return np.asarray(np.where(answered - wrong < 0.5, 1.0, bounds))
+
+
+def labels_for_certainty(error: float, certainty: float) -> int:
+    """Return the fewest labels with which an error can be promised with certainty: if all are predicted correctly.
+
+    Examples
+    --------
+    >>> [labels_for_certainty(error, 0.9) for error in (0.05, 0.1, 0.2)]
+    [45, 22, 11]
+    """
+    n, least = 0, 1.0
+    while n < least and error < 1.0:
+        n = math.ceil(least)
+        needed = math.log((1.0 - certainty) / len(first_tested(n))) / math.log1p(-error)
+        least = min(needed - EXACT, MAX_LABELS)
+    return n
+
+
+def labels_needed(error: float, certainty: float | None) -> int:
+    """Return the fewest labels with which an error can be kept, on average or with certainty: if all are right."""
+    if certainty is not None:
+        return labels_for_certainty(error, certainty)
     return math.ceil(min(1.0 / error, MAX_LABELS) - 1.0 - EXACT)
-
-
-def smallest_error(n_labels: float) -> float:
-    """Return the smallest error that `n_labels` labels can guarantee if all are predicted correctly."""
-    return 1.0 / (1.0 + n_labels)
 
 
 @dataclass(frozen=True, eq=False)
 class ConformalPredictor:
-    """Conformal predictor built on leave-one-out predictions."""
+    """Prediction sets and limits of error, from leave-one-out predictions."""
 
     left_out: LooPredictions
     classes: NDArray[Any]  # sorted
@@ -155,93 +253,116 @@ class ConformalPredictor:
         """Number of labels; a group of samples counts as one."""
         return float(self.left_out.weights.sum())
 
+    @cached_property
+    def _representatives(self) -> BoolArray:
+        """A mask of one label of each group, drawn at random: these are independent."""
+        order = np.random.RandomState(0).permutation(len(self.left_out.groups))
+        mask = np.zeros(len(order), dtype=bool)
+        mask[order[np.unique(self.left_out.groups[order], return_index=True)[1]]] = True
+        return mask
+
     def may_answer(self, proba: FloatArray) -> BoolArray:
         """Return a mask of samples that `abstain_below` lets the model answer."""
         return np.asarray(proba.max(axis=1) >= (0.0 if self.abstain_below is None else self.abstain_below))
 
-    def curve(self, index: int | None = None) -> ErrorCurve:
-        """Return errors and answers by the least confidence: of all predictions, or those of one class."""
+    def curve(self, certainty: float | None, index: int | None = None) -> ErrorCurve:
+        """Return errors and answers by the least confidence: of all predictions, or those of one class.
+
+        The errors are kept with this certainty, or on average if it is None.
+        """
         found = self.left_out
-        answered = self.may_answer(found.proba)
-        rows = answered if index is None else answered & (found.predicted == index)
-        return error_curve(found.confidence[rows], ~found.right[rows], found.weights[rows])
+        rows = self.may_answer(found.proba)
+        if index is not None:
+            rows &= found.predicted == index
+        if certainty is None:
+            return error_curve(found.confidence[rows], ~found.right[rows], found.weights[rows])
+        rows &= self._representatives
+        return certain_error_curve(found.confidence[rows], ~found.right[rows], certainty)
 
     def confidence_limits(self, levels: ErrorLevels) -> FloatArray:
-        """Return the confidence from which each class is predicted: 0 for always, `NEVER` for never.
-
-        A level that is too low for the number of labels is a ValueError.
-        """
+        """Return the confidence from which each class is predicted: 0 for always, `NEVER` for never."""
         limits = np.zeros(len(self.classes))
-        if levels.overall is not None:
-            nowhere = "predicts nothing and abstains everywhere"
-            limits[:] = self._limit(levels.overall, self.n_labels, self.curve(), f"with {self._counted()}", "", nowhere)
-        for index, level in levels.by_class:
-            name, n = (
-                repr(self.classes[index].item()),
-                float(self.left_out.weights[self.left_out.predicted == index].sum()),
+        for index, level in levels.each():
+            limits[slice(None) if index is None else index] = self.curve(levels.certainty, index).least_confidence(
+                level
             )
-            counted = (
-                f"for class {name}, which is predicted for {plural(math.floor(n + EXACT), f'left-out {self._unit}')}"
-            )
-            nowhere = f"predicts class {name} never and abstains where it is the most probable"
-            limits[index] = self._limit(level, n, self.curve(index), counted, f" that are predicted as {name}", nowhere)
         return limits
 
-    def _limit(self, level: float, n: float, curve: ErrorCurve, counted: str, which: str, nowhere: str) -> float:
-        """Return the confidence from which a level is kept; a warning where there is none."""
+    def obstacles(self, levels: ErrorLevels) -> list[str]:
+        """Return why levels are kept at no confidence, what follows, and the remedies; empty where all are kept."""
+        certainty = levels.certainty
+        found = [(self.curve(certainty, index), level, index) for index, level in levels.each()]
+        return [self._obstacle(*one, certainty) for one in found if one[0].place(one[1]) is None]
+
+    def _obstacle(self, curve: ErrorCurve, level: float, index: int | None, certainty: float | None) -> str:
+        needed, n = labels_needed(level, certainty), math.floor(self.n_labels + EXACT)
+        counted, which, nowhere = f"with {self._counted()}", "", "abstains from every prediction"
+        if index is not None:
+            name, n = repr(self.classes[index].item()), math.floor(curve.n_answered + EXACT)
+            counted = f"for class {name}, which is predicted for {plural(n, f'left-out {self.unit}')}"
+            which, nowhere = f" that are predicted as {name}", f"abstains where class {name} is the most probable"
         smallest = percent_up(curve.smallest_error)
-        if smallest_error(n) > level + EXACT:
-            raise ValueError(
-                f"max_error={level:g} cannot be promised {counted}: the smallest error that can be promised is "
-                f"{smallest}, and {100 * level:g} % needs at least {plural(labels_needed(level), self._unit)}{which}. "
-                "Label more samples, or raise max_error."
-            )
-        limit = curve.least_confidence(level)
-        if limit == NEVER:
-            warnings.warn(
-                f"max_error={level:g} is less than this model can promise at any confidence, so that it {nowhere}. The "
-                f"smallest error that can be promised is {smallest}: raise max_error, or label more samples.",
-                UserWarning,
-                stacklevel=2,
-            )
-        return limit
+        held = "on average" if certainty is None else f"with {certainty_text(certainty)}"
+        reason = f"max_error={level:g} cannot be kept {held} {counted}, so that the model {nowhere}: "
+        if n < needed:
+            reason += f"it needs at least {plural(needed, self.unit)}{which}, all of them predicted correctly. "
+        else:
+            reason += f"too many left-out {self.unit}s are predicted wrongly; the smallest error is {smallest}. "
+        answered = 0.0 if certainty is None else self.curve(None, index).share_answered(level)
+        average = f", or set confidence=None: on average it is kept for {100 * answered:.0f} % of these"
+        return f"{reason}Label more samples, or raise max_error{average if answered else ''}."
 
     def _counted(self) -> str:
         """Return the number of labels in words."""
         n_labels, n_groups = len(self.left_out.truth), math.floor(self.n_labels + EXACT)
-        if self._unit == "label":
+        if self.unit == "label":
             return plural(n_labels, "label")
-        return f"{plural(n_labels, 'label')} of {plural(n_groups, 'group')} (copies of a sample are one group)"
+        why = {GIVEN: "", FOUND: " of dependent rows"}.get(self.left_out.kind, " of copies")
+        return f"{plural(n_labels, 'label')} in {plural(n_groups, 'group')}{why}"
 
     @property
-    def _unit(self) -> str:
+    def unit(self) -> str:
         """Unit of `n_labels` in messages: "label", or "group" if labels are grouped."""
         return "label" if len(self.left_out.truth) == round(self.n_labels) else "group"
 
     def sets(self, proba: FloatArray, coverage: float, *, per_class: bool) -> BoolArray:
-        """Return prediction sets as masks over classes; a ValueError where labels are too few for the coverage."""
-        self._check_coverage(coverage, per_class)
+        """Return prediction sets as masks over classes; with a warning where labels are too few to exclude a class."""
+        self._warn_of_few(coverage, per_class=per_class)
         own = self.left_out
         return class_sets(proba, own.proba, own.truth, own.weights, coverage, per_class=per_class)
 
-    def _check_coverage(self, coverage: float, per_class: bool) -> None:
-        n_labels, with_labels, of_class, held = self.n_labels, f"with {self._counted()}", "", "all classes"
-        if per_class:
-            by_class = self.left_out.by_class()
-            n_labels = float(by_class.min())
-            few = np.flatnonzero(1.0 / (1.0 + by_class) > 1.0 - coverage + EXACT)
-            names = [f"{self.classes[index].item()!r}: {math.floor(by_class[index] + EXACT)}" for index in few]
-            with_labels = f"for each class with so few labels (class {list_text(names, SHOWN_CLASSES)})"
-            of_class, held = " of each class", "these classes" if len(few) > 1 else "this class"
-        if smallest_error(n_labels) > 1.0 - coverage + EXACT:
-            highest = math.floor(1000 * (1.0 - smallest_error(n_labels)) + EXACT) / 10
-            cure = ", lower coverage, or leave per_class out" if per_class else ", or lower coverage"
-            raise ValueError(
-                f"coverage={coverage:g} cannot be promised {with_labels}: every set would hold {held}. The highest "
-                f"coverage that can be promised is {highest:g} %, and "
-                f"{100 * coverage:g} % needs at least {plural(labels_needed(1.0 - coverage), self._unit)}{of_class}. "
-                f"Label more samples{cure}."
-            )
+    def _warn_of_few(self, coverage: float, *, per_class: bool) -> None:
+        counts = self.left_out.by_class() if per_class else np.array([self.n_labels])
+        few = np.flatnonzero(1.0 / (1.0 + counts) > 1.0 - coverage + EXACT)
+        if not few.size:
+            return
+        needed = plural(labels_needed(1.0 - coverage, None), self.unit)
+        if not per_class:
+            held, wanted = f"every set holds all classes: there are {self._counted()}, and", f"needs at least {needed}"
+        else:
+            names = [f"{self.classes[index].item()!r}: {math.floor(counts[index] + EXACT)}" for index in few]
+            classes = "class" if len(few) == 1 else "classes"
+            held = f"every set holds the {classes} with so few labels ({list_text(names, SHOWN_CLASSES)}):"
+            wanted = f"needs at least {needed} of each class to exclude it"
+        warnings.warn(
+            f"{held} a coverage of {100 * coverage:g} % {wanted}. Label more samples, or lower coverage.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+    def worst_class(self, coverage: float) -> ClassCoverage | None:
+        """Return the class whose left-out labels are least often in their sets; None without left-out labels."""
+        own = self.left_out
+        if not len(own.truth):
+            return None
+        scores, total = 1.0 - own.proba[np.arange(len(own.truth)), own.truth], self.n_labels
+        # each label is the new one in turn: it is among those that it is compared with
+        p_values = (conformal_p_values(scores, scores, own.weights) * (1.0 + total) - 1.0) / total
+        kept = (p_values > 1.0 - coverage + EXACT) | (own.proba.argmax(axis=1) == own.truth)
+        n_labels, n_kept = own.by_class(), np.bincount(own.truth, own.weights * kept, len(self.classes))
+        shares = np.where(n_labels > 0, n_kept / np.maximum(n_labels, EXACT), np.inf)
+        worst = int(shares.argmin())
+        return ClassCoverage(self.classes[worst].item(), float(shares[worst]), round(float(n_labels[worst])), coverage)
 
 
 def no_promise(owner: str) -> str:
@@ -258,50 +379,111 @@ def percent_up(share: float) -> str:
     return f"{math.ceil(1000 * share - EXACT) / 10:g} %"
 
 
+def certainty_text(certainty: float) -> str:
+    """Return a certainty in words."""
+    return f"{round(100 * certainty, 6):g} % certainty"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Share of samples that a model answers so that a limit of error is kept in one sense.
+
+    Attributes
+    ----------
+    share : float
+        Share of the left-out labels that are answered: an estimate of the share of new samples. 0 where the limit
+        cannot be kept.
+    least_confidence : float or None
+        Samples are answered whose confidence is at least this; None where the limit cannot be kept.
+    labels_needed : int
+        The fewest labels with which the limit can be kept: more are needed where some are predicted wrongly.
+    """
+
+    share: float
+    least_confidence: float | None
+    labels_needed: int
+
+    def text(self, noun: str, n_labels: int, unit: str) -> str:
+        """Return in words how much is answered; `noun`: what is answered; `unit`: what the labels are counted in."""
+        if self.least_confidence is not None:
+            return f"answers {100 * self.share:.0f} % of the {noun}"
+        if n_labels < self.labels_needed:
+            return f"needs at least {plural(self.labels_needed, unit)}, and there are {n_labels}"
+        return f"answers no {noun}, since too many left-out {unit}s are predicted wrongly"
+
+
 @dataclass(frozen=True)
 class Guarantee:
-    """Guarantee of a model for one `max_error`.
+    """Limit of error of a model, `max_error`, and how much it answers within it.
 
     Attributes
     ----------
     max_error : float
         At most this share of the answered samples are wrong.
-    answered : float
-        Share of the left-out labels that are answered: an estimate of the share of new samples. 0 where the error
-        cannot be promised.
-    least_confidence : float or None
-        Samples are answered whose confidence is at least this; None where the error cannot be promised.
+    certainty : float
+        Probability with which that holds for this model.
     n_labels : int
-        Labels that there are.
-    labels_needed : int
-        The fewest labels with which this error can be promised: more are needed where some are predicted wrongly.
+        Labels that there are; those that are left out together count one.
+    unit : {"label", "group"}
+        What is counted: groups where labels are left out together.
+    certain : Answered
+        What is answered so that the limit holds with this certainty.
+    on_average : Answered
+        What is answered so that the limit holds on average over training sets.
     """
 
     max_error: float
-    answered: float
-    least_confidence: float | None
+    certainty: float
     n_labels: int
-    labels_needed: int
+    unit: str
+    certain: Answered
+    on_average: Answered
 
     @property
     def is_possible(self) -> bool:
-        """True if the error can be guaranteed."""
-        return self.least_confidence is not None
+        """True if the limit can be kept with certainty."""
+        return self.certain.least_confidence is not None
 
     def sentence(self, noun: str = "samples") -> str:
         """Return the guarantee in words; `noun`: what is answered."""
-        aim = f"to be right {round(100 * (1 - self.max_error), 6):g} times in 100"
-        if self.is_possible:
-            return f"{aim}, it answers {100 * self.answered:.0f} % of the {noun}"
-        if self.n_labels < self.labels_needed:
-            needed = plural(self.labels_needed, "label")
-            return f"{aim}, it needs at least {needed}, and there are {self.n_labels}"
-        return f"{aim}, it answers no {noun}: at every confidence too many left-out labels are predicted wrongly"
+        certain, on_average = (one.text(noun, self.n_labels, self.unit) for one in (self.certain, self.on_average))
+        if self.is_possible and self.on_average.least_confidence is not None:
+            on_average = f"{100 * self.on_average.share:.0f} %"
+        wrong = f"at most {round(100 * self.max_error, 6):g} % wrong with {certainty_text(self.certainty)}"
+        return f"{wrong}: {certain}; on average: {on_average}"
+
+
+@dataclass(frozen=True)
+class ClassCoverage:
+    """Share of the labels of a class that are in their prediction sets.
+
+    Attributes
+    ----------
+    label : class
+    share : float
+        Share of the left-out labels of this class that their set contains.
+    n_labels : int
+        Labels of this class.
+    coverage : float
+        Coverage of the sets over all classes.
+    """
+
+    label: Any
+    share: float
+    n_labels: int
+    coverage: float
+
+    def __str__(self) -> str:
+        return (
+            f"sets of coverage {100 * self.coverage:g} % contain the true class for {100 * self.share:.0f} % of the "
+            f"{plural(self.n_labels, 'label')} of {category_text(self.label)}, the worst class; "
+            "predict_set(per_class=True) keeps the coverage in each class"
+        )
 
 
 @dataclass(frozen=True)
 class Guarantees:
-    """Guarantees that a model can give with its labels.
+    """Limits of error that a model can keep with its labels.
 
     `str()` gives it in words; notebooks show a table.
 
@@ -309,50 +491,72 @@ class Guarantees:
     ----------
     n_labels : int
         Number of labels; copies and groups count one.
+    unit : {"label", "group"}
+        What is counted: groups where labels are left out together.
+    certainty : float
+        Probability with which limits hold for this model.
     smallest_error : float
-        The smallest `max_error` with which the model answers anything.
+        The smallest `max_error` with which the model answers anything, with this certainty.
     levels : tuple of Guarantee
         What it answers with several values of `max_error`.
+    worst_class : ClassCoverage or None
+        The class whose labels are least often in their sets of coverage 90 %.
     """
 
     n_labels: int
+    unit: str
+    certainty: float
     smallest_error: float
     levels: tuple[Guarantee, ...]
+    worst_class: ClassCoverage | None
 
     def __str__(self) -> str:
-        first = f"{plural(self.n_labels, 'label')}: the smallest error that can be promised is "
-        lines = [f"{first}{percent_up(self.smallest_error)}."]
-        for one in self.levels:
-            sentence = one.sentence()
-            lines.append(f"{sentence[0].upper()}{sentence[1:]}.")
-        return "\n".join(lines)
+        smallest = f"{percent_up(self.smallest_error)} with {certainty_text(self.certainty)}"
+        lines = [f"{plural(self.n_labels, self.unit)}: the smallest error that can be promised is {smallest}"]
+        lines += [one.sentence() for one in self.levels]
+        lines += [] if self.worst_class is None else [str(self.worst_class)]
+        return "\n".join(f"{line[0].upper()}{line[1:]}." for line in lines)
 
     def _repr_html_(self) -> str:
         rows = [
             [
                 f"{one.max_error:g}",
-                f"{one.answered:.0%}" if one.is_possible else "cannot be promised",
-                "" if one.least_confidence is None else f"{one.least_confidence:.3f}",
-                str(one.labels_needed),
+                *(
+                    f"{kept.share:.0%}" if kept.least_confidence is not None else "nothing"
+                    for kept in (one.certain, one.on_average)
+                ),
+                "" if one.certain.least_confidence is None else f"{one.certain.least_confidence:.3f}",
+                str(one.certain.labels_needed),
             ]
             for one in self.levels
         ]
-        return html_table(["max_error", "answered", "confidence from", "labels needed"], rows)
+        head = ["max_error", f"answered with {certainty_text(self.certainty)}", "answered on average"]
+        return html_table([*head, "confidence from", "labels needed"], rows)
 
 
-def guarantees_of(promises: ConformalPredictor, max_errors: Iterable[float] = LEVELS) -> Guarantees:
+def guarantees_of(
+    promises: ConformalPredictor, max_errors: Iterable[float] = LEVELS, certainty: float = CERTAINTY
+) -> Guarantees:
     """Return the guarantees at some levels of error."""
-    curve, n = promises.curve(), promises.n_labels
+    curves, n = {one: promises.curve(one) for one in (certainty, None)}, promises.n_labels
     found = []
     for level in max_errors:
-        limit, place = curve.least_confidence(level), curve.place(level)
-        answered = 0.0 if place is None else float(curve.answered[place] / n)
-        n_needed = labels_needed(level)
-        found.append(Guarantee(level, answered, None if limit == NEVER else limit, round(n), n_needed))
-    return Guarantees(round(n), curve.smallest_error, tuple(found))
+        certain, on_average = (_answered(curve, level, sense, n) for sense, curve in curves.items())
+        found.append(Guarantee(level, certainty, round(n), promises.unit, certain, on_average))
+    smallest = curves[certainty].smallest_error
+    return Guarantees(round(n), promises.unit, certainty, smallest, tuple(found), promises.worst_class(COVERAGE))
+
+
+def _answered(curve: ErrorCurve, level: float, certainty: float | None, n: float) -> Answered:
+    """Return the answers of a model at a level of error, as a share of `n` labels."""
+    limit, place = curve.least_confidence(level), curve.place(level)
+    share = 0.0 if place is None else float(curve.answered[place] / n)
+    return Answered(share, None if limit == NEVER else limit, labels_needed(level, certainty))
 
 
 def measured_guarantees(view: ModelView) -> Guarantees | None:
     """Return the guarantees of a model; None if it stores no labels, or too few to measure its accuracy."""
     left_out = view.left_out
-    return None if left_out is None or left_out.accuracy() is None else guarantees_of(view.promises)
+    if left_out is None or left_out.accuracy() is None:
+        return None
+    return guarantees_of(view.promises, certainty=view.certainty)

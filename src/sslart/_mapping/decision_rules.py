@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -137,7 +137,14 @@ class ErrorLevels:
     """The largest share of wrong predictions among the answered, in all or by predicted class."""
 
     overall: float | None  # for all predictions together
-    by_class: tuple[tuple[int, float], ...] = ()  # for the predictions of some classes, each class by itself
+    by_class: tuple[tuple[int, float], ...]  # for the predictions of some classes, each class by itself
+    certainty: float | None  # with which that holds for the model; None: on average over training sets
+
+    def each(self) -> Iterator[tuple[int | None, float]]:
+        """Yield every level with the class that it is for; None: for all predictions together."""
+        if self.overall is not None:
+            yield None, self.overall
+        yield from self.by_class
 
     def of_class(self, index: int) -> float | None:
         """Return the level that holds for predictions of a class; None where there is none."""
@@ -159,13 +166,13 @@ def _check_level(owner: str, name: str, level: Any) -> float:
     return check_number(owner, name, level, 0, 1, open_low=True)
 
 
-def error_levels(owner: str, given: Any, classes: NDArray[Any]) -> ErrorLevels | None:
-    """Return `max_error` by class index; None if not set."""
+def error_levels(owner: str, given: Any, certainty: float | None, classes: NDArray[Any]) -> ErrorLevels | None:
+    """Return `max_error` by the indices of the sorted classes; None where there is none."""
     if given is None:
         return None
     check_max_error(owner, given)
     if not isinstance(given, Mapping):
-        return ErrorLevels(float(given))
+        return ErrorLevels(float(given), (), certainty)
     place = {(type(label), label): index for index, label in enumerate(classes.tolist())}
     by_class = []
     for name, level in given.items():
@@ -176,4 +183,4 @@ def error_levels(owner: str, given: Any, classes: NDArray[Any]) -> ErrorLevels |
                 f"{_listed(classes)}."
             )
         by_class.append((place[type(plain), plain], float(level)))
-    return ErrorLevels(None, tuple(by_class))
+    return ErrorLevels(None, tuple(by_class), certainty)

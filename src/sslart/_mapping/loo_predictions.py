@@ -19,7 +19,7 @@ from sslart._utils.cache import CachesValues
 from sslart._utils.intervals import Estimate, wilson
 
 GIVEN, FOUND = "given", "found"  # kinds of groups: by the user, and by the test for dependence between rows
-VARIANCE_FACTOR = 2.0  # of left-out shares, against those of independent samples
+VARIANCE_FACTOR = 2.0  # variance of leave-one-out shares relative to independent samples: see `accuracy`
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +28,11 @@ class LooPredictions(CachesValues):
 
     proba: FloatArray  # (n_labels, n_classes): probabilities
     truth: IntArray  # class index of each label
-    weights: FloatArray  # what each label counts: the labels of a group count one together
-    rows: IntArray  # which of the labelled samples that the model keeps
+    weights: FloatArray  # weight of each label: the weights of a group sum to one
+    rows: IntArray  # indices among the stored labelled samples
     groups: IntArray  # the number of the group of each label
-    kind: str  # {"single", "copies", "near copies", "given", "found"}: what makes labels a group
-    costs: FloatArray | None = None  # (n_classes, n_classes): what predictions cost, where the model decides by that
+    kind: str  # {"single", "copies", "near copies", "given", "found"}: the reason of the groups
+    costs: FloatArray | None = None  # (n_classes, n_classes): decision costs, if the model has any
 
     @cached_property
     def predicted(self) -> IntArray:
@@ -56,7 +56,7 @@ class LooPredictions(CachesValues):
 
     @property
     def n_labels(self) -> int:
-        """Number of labels, where those of a group count one."""
+        """Number of labels; the labels of a group count as one."""
         return round(float(self.weights.sum()))
 
     def by_class(self) -> FloatArray:
@@ -64,12 +64,12 @@ class LooPredictions(CachesValues):
         return np.asarray(np.bincount(self.truth, self.weights, self.proba.shape[1]), dtype=np.float64)
 
     def accuracy(self) -> Estimate | None:
-        """Return the share of the labels that are predicted rightly, with an interval for new samples.
+        """Return the leave-one-out accuracy, with an interval for new samples.
 
-        None where that would mean nothing: with labels of one class only, or with one label of each class, which is
-        always predicted wrongly without it. Left-out labels are predicted by nearly the same other labels, so their
-        share varies more than that of independent samples: with twice the variance (Nadeau and Bengio 2003, for as many
-        folds as labels).
+        None if it is meaningless: with labels of one class only, or with one label of each class, which is always
+        predicted wrongly without it. Leave-one-out predictions share nearly all their training labels, so that their
+        accuracy has about twice the variance of independent samples (Nadeau and Bengio 2003, for as many folds as
+        labels).
         """
         counts = self.by_class()
         if (counts > 0).sum() < 2 or counts.max() < 1.5:
@@ -77,7 +77,7 @@ class LooPredictions(CachesValues):
         return self.share(self.right)
 
     def share(self, hits: BoolArray, among: BoolArray | None = None) -> Estimate:
-        """Return the share of labels that are hits, among all or some, with an interval as that of `accuracy`."""
+        """Return the share of hits among all or some labels, with an interval as in `accuracy`."""
         weights = self.weights if among is None else np.where(among, self.weights, 0.0)
         n = round(float(weights.sum()), 6)
         if not n:
@@ -90,8 +90,8 @@ class LooPredictions(CachesValues):
 def left_out_by_vote(found: Sequence[LooPredictions], tables: Sequence[Table], *, weighted: bool) -> LooPredictions:
     """Return the leave-one-out predictions of an ensemble, for labels left out in every member.
 
-    `tables` are the labelled samples of the members. Where votes are weighted, a member's weight for a class is its
-    success with it, by the other labels.
+    `tables` are the labelled samples of the members. With weighted votes, the weight of a member for a class is its
+    recall on the other labels.
     """
     keys = [_keys(one, numbers) for one, numbers in zip(found, identities(tables), strict=True)]
     places = [{key: place for place, key in enumerate(own)} for own in keys]
@@ -110,7 +110,7 @@ def left_out_by_vote(found: Sequence[LooPredictions], tables: Sequence[Table], *
 
 
 def _success_without(right: BoolArray, truth: IntArray, weights: FloatArray, n_classes: int) -> FloatArray:
-    """Return the success of each member with each class, without each label: (n_members, n_labels, n_classes)."""
+    """Return the leave-one-out recall of each member for each class, (n_members, n_labels, n_classes)."""
     of_class = np.eye(n_classes)[truth] * weights[:, None]
     hits, trials = multiply(right.astype(np.float64), of_class), of_class.sum(axis=0)
     own_hits = right[:, :, None] * of_class
@@ -120,7 +120,7 @@ def _success_without(right: BoolArray, truth: IntArray, weights: FloatArray, n_c
 
 
 def identities(tables: Sequence[Table]) -> list[IntArray]:
-    """Return a number for each sample of several tables: the same for samples that agree in every value."""
+    """Return a number for each sample of several tables, equal for samples that agree in every value."""
     found: dict[Any, int] = {}
     numbers = []
     for table in tables:
@@ -131,7 +131,7 @@ def identities(tables: Sequence[Table]) -> list[IntArray]:
 
 
 def _keys(left_out: LooPredictions, numbers: IntArray) -> list[tuple[int, int, int]]:
-    """Return a key for each label: its sample, its class, and its number among equal ones."""
+    """Return a key for each label: sample number, class, and index among equal ones."""
     seen: Counter[tuple[int, int]] = Counter()
     keys = []
     for key in zip(numbers[left_out.rows].tolist(), left_out.truth.tolist(), strict=True):

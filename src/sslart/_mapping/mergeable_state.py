@@ -1,4 +1,4 @@
-"""Mergeable state of the parts of a table, which are learnt separately and then merged."""
+"""Mergeable state of the parts of a table that are learnt separately and then merged."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ class MeasuredSamples:
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Labelled samples of a part of a table, which are learnt when the boxes of all parts have been joined."""
+    """Labelled samples of a part of a table, to be learnt after the boxes of all parts have been joined."""
 
     table: Table
     labels: Labels  # all known
-    numbers: IntArray  # part and place of each sample as one number, ascending
+    numbers: IntArray  # part and row of each sample as one number, ascending
     shared: Shared
     seed: int  # of the order in which they are learnt
 
     @property
     def n_presented(self) -> int:
-        """Number of samples, each counted as often as boxes learn it."""
+        """Number of presentations of samples to the boxes."""
         times = self.labels.presentations
         return len(self.numbers) if times is None else int(times.sum())
 
     @classmethod
     def joined(cls, parts: Sequence[LabelledRows]) -> LabelledRows | None:
-        """Return the samples of several parts of one table, the same in every order of the parts; None without any."""
+        """Return the samples of several parts, sorted, so that the order of parts does not matter; None without any."""
         if len(parts) < 2:
             return parts[0] if parts else None
         parts = sorted(parts, key=lambda part: int(part.numbers[0]))

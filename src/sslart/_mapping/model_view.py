@@ -1,11 +1,12 @@
-"""A fitted model as everything that only reads it sees it: one immutable view.
+"""Read-only view of a fitted model, used by all code that does not learn.
 
-Rules, explanations, plots, reports, exports, active labelling and the command line read this view and nothing else of
-an estimator. Classes are always given by their index in the sorted `classes`, -1 for none.
+Rules, explanations, plots, reports, exports, active labelling and the command line use this view and no private
+attribute of an estimator. Classes are given by their index in the sorted `classes`, -1 for none.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -23,7 +24,7 @@ from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED, ClassTable, Label, Labels, check_has_label, read_labels
 from sslart._data.samples import SampleReader, Table, rows_without_values
 from sslart._mapping.base import Mapping
-from sslart._mapping.conformal import ConformalPredictor, no_promise
+from sslart._mapping.conformal import CERTAINTY, ConformalPredictor, no_promise
 from sslart._mapping.decision_rules import ErrorLevels, balanced_costs, cheapest, expected_costs
 from sslart._mapping.ensemble_votes import Ballot, vote_on_evidence, vote_on_labels
 from sslart._mapping.loo_predictions import LooPredictions, left_out_by_vote
@@ -33,11 +34,11 @@ from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from sslart._mapping.evidence.readout import Readout
 
-CLOSE = 1e-9  # of scores: probabilities that differ by more than rounding have scores that differ by more
+CLOSE = 1e-9  # difference of scores beyond which probabilities differ by more than rounding
 
 
 def clear_winner(scores: FloatArray) -> int | None:
-    """Return the index of the highest of the scores of one sample; None where another is as high but for rounding."""
+    """Return the index of the highest score of one sample; None if another one is equal up to rounding."""
     own = scores[0].tolist()
     best = max(own)
     return own.index(best) if sum(score > best - CLOSE for score in own) == 1 else None
@@ -45,7 +46,7 @@ def clear_winner(scores: FloatArray) -> int | None:
 
 @dataclass(frozen=True, eq=False)
 class MemberView:
-    """One network: the only one of a single model, or a member of an ensemble."""
+    """View of one network: that of a single model, or a member of an ensemble."""
 
     number: int | None  # index of the member in its ensemble; None in a single model
     network: Network  # encoder and nodes
@@ -56,12 +57,12 @@ class MemberView:
 
     @cached_property
     def at_choice(self) -> MemberView:
-        """The same member with the boxes that evidence is summed over: those of the last choice of settings."""
+        """The member with the boxes used by evidence mapping, those of the last selection of settings."""
         network = self.mapping.network_of(self.network)
         return self if network is self.network else replace(self, network=network)
 
     def coded_at_choice(self, coded: FloatArray) -> FloatArray:
-        """Return coded values, such as middles of boxes, as the encoder of the last choice of settings codes them."""
+        """Convert coded values, such as centres of boxes, to the encoder of the last selection of settings."""
         encoder, other = self.encoder, self.at_choice.encoder
         if encoder is other:
             return coded
@@ -79,7 +80,7 @@ class MemberView:
 
     @property
     def encoder(self) -> Encoder:
-        """From the user's units to the unit cube."""
+        """Encoder from the user's units to the unit cube."""
         return self.network.encoder
 
     @property
@@ -89,7 +90,7 @@ class MemberView:
 
     @cached_property
     def boxes(self) -> tuple[FloatArray, FloatArray]:
-        """Lower and upper corners in the unit cube; lower > upper on a side that no sample has reached."""
+        """Lower and upper corners in the unit cube; lower > upper in features without a value."""
         return self.network.nodes.boxes()
 
     def boxes_of(self, nodes: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -105,7 +106,7 @@ class MemberView:
 
     @property
     def fades(self) -> bool:
-        """True if samples lose weight as they age: `support` and `counts` are floats then."""
+        """True if samples decay, so that `support` and `counts` are floats."""
         return self.network.nodes.n_learnt is not None
 
     @cached_property
@@ -125,7 +126,7 @@ class MemberView:
 
     @property
     def kept_labels(self) -> tuple[Table, IntArray] | None:
-        """With evidence mapping, the labelled samples that are kept, with their class indices; None for others."""
+        """With evidence mapping, the stored labelled samples with their class indices; None for others."""
         kept = self.mapping.kept_labels
         return None if kept is None else (kept[0], self.class_table.indices(kept[1]))
 
@@ -136,9 +137,9 @@ class MemberView:
     def rank(
         self, coded: FloatArray, *, depth: int = 1, labelled_only: bool = False, labels: IntArray | None = None
     ) -> tuple[IntArray, FloatArray]:
-        """Return the `depth` boxes of highest choice for coded samples, best first, and their match; -1 for no more.
+        """Return the `depth` boxes of highest choice for coded samples, best first, and their match; -1 if fewer.
 
-        `labels` takes the place of the labels of the boxes, -1 for none; then only boxes with a label take part.
+        `labels` (-1 for none) override the labels of the boxes; then only boxes with a label are ranked.
         """
         only = labelled_only or labels is not None
         return self.network.rank_coded(
@@ -163,7 +164,7 @@ class MemberView:
         return self.class_table.indices(codes)
 
     def shares_of(self, nodes: IntArray) -> FloatArray:
-        """Return the share of each class among the labelled samples of boxes; 0 throughout for no box."""
+        """Return the share of each class among the labelled samples of boxes; zeros for no box."""
         counts = self.class_table.by_class(self.network.nodes.counts_of(np.maximum(nodes, 0)))
         counts[nodes == UNLABELLED] = 0
         total = counts.sum(axis=1, keepdims=True)
@@ -172,13 +173,13 @@ class MemberView:
     def scores(self, coded: FloatArray) -> FloatArray:
         """Return the evidence for each class, shape (n_samples, n_classes); -inf for classes not learnt yet.
 
-        Samples are coded as at the last choice of settings, here and in `evidence_proba`.
+        Samples must be coded as at the last selection of settings, here and in `evidence_proba`.
         """
         assert self.mapping.scoring is not None
         return self.class_table.with_unseen(self.mapping.scoring.scores(coded, self.n_jobs), fill=-np.inf)
 
     def clear_winner(self, coded: FloatArray) -> int | None:
-        """Return the most probable class of one sample by its scores alone; None where two scores are about as high."""
+        """Return the most probable class of one sample by its scores; None if two scores are about equal."""
         return clear_winner(self.scores(coded))
 
     def evidence_proba(self, coded: FloatArray) -> FloatArray:
@@ -196,18 +197,18 @@ class PredictedClasses:
     """Predicted classes and probabilities of samples."""
 
     indices: IntArray  # class index, -1 where the model abstains
-    # (n_samples, n_classes): probability of each class, whether the model abstains or not; None where it was not wanted
+    # (n_samples, n_classes): probability of each class, whether the model abstains or not; None if not requested
     proba: FloatArray | None
 
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """Decisions on samples: the one record that the command line, the service and reports are made of."""
+    """Decisions on samples, as used by the command line, the service and reports."""
 
     indices: IntArray  # class index, -1 where the model abstains
     proba: FloatArray  # (n_samples, n_classes): probability of each class, whether the model abstains or not
-    familiarity: FloatArray  # how well each sample fits what was learnt, from 0 to 1
-    is_novel: BoolArray  # whether it fits so badly that it is flagged as novel
+    familiarity: FloatArray  # fit of each sample to the model, from 0 to 1
+    is_novel: BoolArray  # mask of samples flagged as novel
 
     @property
     def abstained(self) -> BoolArray:
@@ -221,13 +222,13 @@ class Decisions:
 
     @property
     def probability(self) -> FloatArray:
-        """The probability of each class predicted; where the model abstains, the highest."""
+        """The probability of the predicted class; if the model abstains, the highest probability."""
         shown = np.where(self.abstained, self.proba.argmax(axis=1), self.indices)
         return np.asarray(self.proba[np.arange(len(shown)), shown])
 
 
 class PredictionBatch:
-    """Cached predictions for one table of samples: each sample is encoded, searched, and scored once."""
+    """Predictions for one table of samples, cached so that each sample is encoded, searched and scored once."""
 
     def __init__(self, view: ModelView, table: Table) -> None:
         check_has_label(view.class_table)
@@ -236,7 +237,7 @@ class PredictionBatch:
         self._ballots: dict[int, Ballot] = {}
 
     def prediction(self, *, depth: int | None = None, want_proba: bool = False) -> PredictedClasses:
-        """Return the predictions, with the model's limit of abstention and the given depth of search."""
+        """Return the predictions with the model's abstention limits and the given search depth."""
         indices, limited = self.decided(self.view.search_depth if depth is None else depth), self.view.limits_confidence
         proba = self.proba() if want_proba or limited else None
         if limited and proba is not None:
@@ -244,7 +245,7 @@ class PredictionBatch:
         return PredictedClasses(indices, proba)
 
     def decisions(self, familiar_from: float | None = None) -> Decisions:
-        """Return the decisions on the samples; those of less familiarity than given, or than usual, are novel."""
+        """Return the decisions on the samples; `familiar_from` is the novelty threshold, None for the default."""
         found, familiarity = self.prediction(want_proba=True), self.familiarity()
         assert found.proba is not None
         least = self.view.novelty_threshold if familiar_from is None else familiar_from
@@ -264,12 +265,12 @@ class PredictionBatch:
 
     @property
     def coded(self) -> list[FloatArray]:
-        """The samples as each member codes them."""
+        """The samples coded by each member."""
         return [coded.values for coded in self._encoded]
 
     @cached_property
     def scored(self) -> list[FloatArray]:
-        """The samples as the evidence of each member codes them: as at the last choice of settings."""
+        """The samples coded for the evidence of each member, as at the last selection of settings."""
         chosen = [member.mapping.network_of(member.network) for member in self.members]
         return [
             x if one.encoder is member.encoder else one.encode(self._table)
@@ -321,14 +322,14 @@ class PredictionBatch:
         return indices
 
     def decided(self, depth: int) -> IntArray:
-        """Return the class index of the lowest expected cost; -1 for want of a labelled box."""
+        """Return the class index of the lowest expected cost; -1 if no labelled box was found."""
         indices = self.indices(depth)
         if self.view.decision_costs is None:
             return indices
         return np.where(indices == UNLABELLED, UNLABELLED, self.view.class_by(self.proba()))
 
     def indices(self, depth: int) -> IntArray:
-        """Return the class index that the model predicts without costs, -1 for want of a labelled box."""
+        """Return the class index predicted without costs; -1 if no labelled box was found."""
         if self.view.is_ensemble:
             return np.asarray(self.ballot(depth).winners)
         if self.view.uses_evidence:
@@ -341,9 +342,9 @@ class PredictionBatch:
         return self.members[0].label_of(self.nodes(depth)[0])
 
     def scores(self) -> FloatArray:
-        """Return a finite score of each class: the logarithm of its probability, or its expected cost with a minus.
+        """Return a finite score of each class: the logarithm of its probability, or its negative expected cost.
 
-        The highest score is that of the class which the model predicts; of several that are highest, it gets more.
+        The predicted class has the highest score; ties are broken in its favour.
         """
         costs = self.view.decision_costs
         if costs is not None:
@@ -372,7 +373,7 @@ def _joined(parts: Sequence[FloatArray]) -> FloatArray:
 
 
 def _concatenated(parts: Sequence[Record]) -> Record:
-    """Return records of arrays as one; a field is None in all of them or in none."""
+    """Concatenate records of arrays; a field is None in all of them or in none."""
     whole: dict[str, Any] = {}
     for field in fields(parts[0]):
         arrays = [getattr(one, field.name) for one in parts]
@@ -386,18 +387,18 @@ class ModelView:
 
     name: str  # class of the estimator
     members: tuple[MemberView, ...]
-    # returns what the vote of each member counts for each class; None in a single model
+    # returns the vote weight of each member for each class; None in a single model
     weigh_votes: Callable[[], FloatArray] | None
     class_table: ClassTable
-    reader: SampleReader  # checks samples and gives columns their names
+    reader: SampleReader  # validates samples and names columns
     search_depth: int = NO_LIMIT  # T; 0 for no limit
     abstain_below: float | None = None
-    quorum: int = 1  # how many members must vote
-    # (n_classes, n_classes): what a prediction costs, true × predicted: the class of the lowest expected cost is
-    # predicted. None: the most probable class is
+    quorum: int = 1  # minimum number of members that vote
+    # (n_classes, n_classes): decision costs, true × predicted; None: the most probable class is predicted
     decision_costs: FloatArray | None = None
-    max_error: ErrorLevels | None = None  # how many of the answered samples may be wrong
-    calibration: NoveltyCalibration | None = None  # how well samples fitted before they were learnt
+    max_error: ErrorLevels | None = None  # maximum share of wrong predictions
+    confidence: float | None = CERTAINTY  # with which that holds for this model; None: on average
+    calibration: NoveltyCalibration | None = None  # of novelty detection
 
     @property
     def is_ensemble(self) -> bool:
@@ -438,9 +439,14 @@ class ModelView:
         """True if a parameter lets the model abstain at low confidence."""
         return self.abstain_below is not None or self.max_error is not None
 
+    @property
+    def certainty(self) -> float:
+        """Certainty of the limits of error that are shown: `confidence`, or the usual one where limits are averages."""
+        return CERTAINTY if self.confidence is None else self.confidence
+
     @cached_property
     def promises(self) -> ConformalPredictor:
-        """Conformal guarantees for new samples, from leave-one-out predictions."""
+        """Sets and limits of error for new samples, from leave-one-out predictions."""
         left_out = self.left_out
         if left_out is None:
             raise ValueError(no_promise(self.name))
@@ -454,10 +460,16 @@ class ModelView:
             return None
         weights, costs = (None if one is None else one.tobytes() for one in (self.vote_weights, self.decision_costs))
         key = ("limits", levels, self.abstain_below, weights, costs, *(member.readout for member in self.members))
-        return self.members[0].network.get_or_compute(key, lambda: self.promises.confidence_limits(levels))
+        return self.members[0].network.get_or_compute(key, lambda: self._new_limits(levels))
+
+    def _new_limits(self, levels: ErrorLevels) -> FloatArray:
+        """Return the limits of confidence; a warning for each level of error that is kept at none."""
+        for obstacle in self.promises.obstacles(levels):
+            warnings.warn(obstacle, UserWarning, stacklevel=2)
+        return self.promises.confidence_limits(levels)
 
     def is_unsure(self, indices: IntArray, proba: FloatArray) -> BoolArray:
-        """Return for which samples, of those that have a class by their boxes, the confidence is too low."""
+        """Return a mask of samples with a class whose confidence is too low to predict it."""
         unsure = np.zeros(len(indices), dtype=bool)
         if self.abstain_below is not None:
             unsure |= proba.max(axis=1) < self.abstain_below
@@ -510,20 +522,20 @@ class ModelView:
 
     @cached_property
     def quality(self) -> ModelQuality:
-        """The statement of quality, by the stored labels, each predicted without its group."""
+        """The statement of quality by leave-one-out on the stored labels."""
         return quality_of(self)
 
     @property
     def date_columns(self) -> frozenset[int]:
-        """The columns that hold dates, and those that hold parts of them."""
+        """The columns of dates and of their parts."""
         return self.reader.plan.of_dates(self.reader.n_features_in_)
 
     def read(self, X: Any) -> Table:
-        """Return samples as a table after checking them."""
+        """Validate samples and return them as a table."""
         return self.reader.read(X)
 
     def read_labels(self, y: Any, samples: Sized) -> Labels:
-        """Return labels of samples as this model takes them: -1 is a class where the model knows it as one."""
+        """Validate labels; -1 is a class if the model has learnt it as one."""
         labels = read_labels(y, len(samples), classes=self.class_table)
         self.class_table.check_kind(labels)
         return labels
@@ -539,7 +551,7 @@ class ModelView:
         return found[0] if len(found) == 1 else _concatenated(found)
 
     def predict_at_depths(self, table: Table, depths: Iterable[int]) -> list[IntArray]:
-        """Return the class indices that the model predicts at each depth of search (0: no limit)."""
+        """Return the class indices predicted at each search depth (0: no limit)."""
         batch = PredictionBatch(self, table)
         return [batch.prediction(depth=depth).indices for depth in depths]
 
@@ -548,7 +560,7 @@ class ModelView:
         return _joined([PredictionBatch(self, one).proba() for one in self._blocks(table)])
 
     def class_by(self, proba: FloatArray) -> IntArray:
-        """Return the class index that follows from probabilities: the most probable, or that of the lowest cost."""
+        """Return the class index decided by probabilities: the most probable, or the one of the lowest cost."""
         return np.asarray(proba.argmax(axis=1)) if self.decision_costs is None else cheapest(proba, self.decision_costs)
 
     def decision_scores(self, table: Table) -> FloatArray:
@@ -556,7 +568,7 @@ class ModelView:
         return _joined([PredictionBatch(self, one).scores() for one in self._blocks(table)])
 
     def vote(self, table: Table, depth: int) -> Ballot:
-        """Return the votes of the members of an ensemble, each with a limited depth of search (0: no limit)."""
+        """Return the votes of the members of an ensemble, with a limited search depth (0: no limit)."""
         return PredictionBatch(self, table).ballot(depth)
 
     def score_samples(self, table: Table) -> FloatArray:
@@ -569,7 +581,7 @@ class ModelView:
         return np.asarray(np.mean(found, axis=0))
 
     def _blocks(self, table: Table) -> Iterator[Table]:
-        """Yield the samples in blocks, so that coding them takes no more memory than `MAX_CELLS`."""
+        """Yield the samples in blocks of at most `MAX_CELLS` coded values, to bound memory."""
         n_cells = len(table) * max(len(member.encoder.features) for member in self.members)
         if n_cells <= MAX_CELLS:
             yield table
@@ -579,10 +591,9 @@ class ModelView:
             yield table[start : start + step]
 
     def without_later_dates(self, table: Table) -> Table:
-        """Return samples whose dates after the last one learnt are missing, unless they would have no value then.
+        """Return samples with dates after the last learnt one set to missing, unless they would have no value left.
 
-        Time goes on, so that such a date by itself makes no sample novel: what else is known of it decides. Its hour,
-        weekday and month stay.
+        A later date alone must not make a sample novel. The hour, weekday and month of the date stay.
         """
         values = table.values
         for column in self.reader.plan.dates:
@@ -600,7 +611,7 @@ class ModelView:
         return changed
 
     def labels_of(self, indices: IntArray, *, may_abstain: bool | None = None) -> NDArray[Any]:
-        """Return class indices as classes: -1 for integer classes, None for others where the index is -1."""
+        """Convert class indices to classes; the index -1 becomes -1 for integer classes and None for others."""
         labels = self.classes[indices]
         none = indices == UNLABELLED
         if labels.dtype.kind == "i" and not self.class_table.has_minus_one():
@@ -611,7 +622,7 @@ class ModelView:
         return labels
 
     def labels_or_none(self, indices: IntArray) -> list[Label | None]:
-        """Return class indices as classes, None where the index is -1."""
+        """Convert class indices to classes; the index -1 becomes None."""
         labels = [*self.classes.tolist(), None]
         return [labels[index] for index in indices]
 
@@ -623,8 +634,8 @@ def view_of(model: Any, wanted: str = "a fitted classifier of sslart", *, any_es
     """
     if not hasattr(model, "__sslart_view__") or not (any_estimator or is_classifier(model)):
         raise TypeError(
-            f"This takes {wanted}, got a {type(model).__name__}. Of a pipeline or a search give the fitted classifier "
-            "inside, such as pipeline[-1] or search.best_estimator_, and samples as that step gets them."
+            f"This takes {wanted}, got a {type(model).__name__}. From a pipeline or a search, pass the fitted "
+            "classifier inside, such as pipeline[-1] or search.best_estimator_, and samples transformed for that step."
         )
     view: ModelView = model.__sslart_view__()
     return view

@@ -1,4 +1,4 @@
-"""The statement of quality of a classifier: how right it is, how that was measured, and whether it shows skill."""
+"""The statement of quality of a classifier: accuracy and other figures, their method, and the evidence of skill."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sslart._art.backend import row_keys
 from sslart._data.columns import APART, SHOWN_COLUMNS
 from sslart._data.labels import UNLABELLED, Label
 from sslart._data.samples import Table
+from sslart._mapping.conformal import Guarantee, guarantees_of
 from sslart._mapping.evidence.settings import MANY_CLASSES
 from sslart._mapping.loo_predictions import FOUND, GIVEN, VARIANCE_FACTOR, LooPredictions
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
     from sslart._data.roles import Dependence
     from sslart._mapping.model_view import ModelView
 
-SKILL_LEVEL = 0.05  # of the one-sided test that predictions are better than class frequencies
-MIN_UNITS = 5  # of fewer, the spread of their losses is not known
-LEAST_PROBABILITY = 1e-15  # in logarithms, as in scikit-learn's log_loss of double precision
+SKILL_LEVEL = 0.05  # significance level of the one-sided test against class frequencies
+MIN_UNITS = 5  # observations required for the test: with fewer, the variance of losses is unknown
+LEAST_PROBABILITY = 1e-15  # lower limit of probabilities in the log loss, as in scikit-learn
+
+SHOWN_ERROR = 0.1  # limit of error that is shown where a model has none of its own
 
 SHOWN, NOT_SHOWN = "shown", "no evidence yet"
 
@@ -40,7 +43,7 @@ LEAVE_ONE_OUT, LEAVE_GROUP_OUT = "leave-one-out", "leave-one-group-out"
 HELD_OUT = " held out"
 ON_NEW = "on new rows"
 
-MOST_ALIKE = 0.05  # share of the kept samples that equal another one: with more, new rows equal learnt ones by chance
+MOST_ALIKE = 0.05  # share of duplicates among stored samples above which new rows equal learnt ones by chance
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class ClassQuality:
     specificity : Estimate
         Share not predicted as this class, among the labels of other classes with a prediction.
     precision : Estimate
-        Share of right ones among the predictions of this class.
+        Share of correct ones among the predictions of this class.
     """
 
     label: Label
@@ -69,15 +72,15 @@ class ClassQuality:
 
 @dataclass(frozen=True)
 class JointLabels:
-    """Labels that were left out together, and count as one observation.
+    """Labels that are left out together and count as one observation.
 
     Attributes
     ----------
     kind : {"given", "found", "copies", "near copies"}
-        Groups that the user gave; groups found by a test for dependence; copies of one sample; samples so close that
-        they are taken for repeated measurements of one item.
+        The user's groups; groups found by a test for dependence; duplicates of one sample; samples so close that they
+        are taken for repeated measurements of one item.
     n_labels, n_groups : int
-        Number of labels that share a group, and of the groups that they make.
+        Number of labels that share a group, and number of these groups.
     """
 
     kind: str
@@ -98,44 +101,46 @@ class JointLabels:
 
 @dataclass(frozen=True)
 class ModelQuality:
-    """Statement of the quality of a classifier: every figure that its summary, report, card and service quote.
+    """Statement of the quality of a classifier, with all figures shown in its summary, report, card and service.
 
-    `str()` puts it into words. Figures are None where they cannot be measured; `why_not` then has the reason.
+    `str()` puts it into words. Figures are None if they cannot be measured; `why_not` then has the reason.
 
     Attributes
     ----------
     how : str
-        How it was measured: on labels that were left out, or on new rows.
+        The method: leave-one-out, held-out labels, or new rows.
     n_labels : int
-        Labels that were measured on, where those of a group count one.
+        Number of labels in the evaluation; the labels of a group count as one.
     accuracy : Estimate or None
-        Share of right predictions, with its 95 % interval for new rows; abstention does not count as right.
+        Share of correct predictions, with its 95 % interval for new rows; abstention does not count as correct.
     why_not : str
-        The reason where nothing is measured.
+        The reason if nothing is measured.
     most_frequent : class or None
         The most frequent class among the labels.
     baseline : float or None
         Accuracy of always predicting the most frequent class.
     balanced_accuracy : Estimate or None
-        Mean over the classes of the accuracy within each.
+        Mean recall over the classes.
     log_loss, baseline_log_loss : float or None
         Mean negative logarithm of the probability of the true class; the same for the class frequencies.
     auc : float or None
         Area under the ROC curve; with more than two classes the mean over the classes, each against all others.
     p_value : float or None
-        Of the test that predicted probabilities are no better than class frequencies (squared error, one-sided, with
-        labels of a group as one observation).
+        One-sided p-value of the hypothesis that predicted probabilities are no better than class frequencies (Brier
+        score; the labels of a group are one observation).
     coverage, correctness : Estimate or None
-        Share of the labels that get a prediction, and share of right ones among these.
+        Share of the labels that get a prediction, and share of correct ones among these.
     classes : tuple of ClassQuality
     confusion : tuple of tuples
         A row per true class; columns are the predicted classes, then the number of abstentions.
     together : JointLabels or None
-        Labels that count as one observation; None where each counts by itself.
+        Labels that count as one observation; None if each counts by itself.
     dependence : Dependence or None
-        Dependence between rows that was found, by which labels were grouped.
+        Dependence between rows found by a test, which defines the groups.
+    limit : Guarantee or None
+        Limit of error of the model, or of 10 % where it has none: how much it answers within it.
     warnings : tuple of str
-        What limits the statement, such as columns by which labelled rows differ from the others.
+        Limitations, such as columns in which labelled rows differ from the others.
     """
 
     how: str
@@ -155,6 +160,7 @@ class ModelQuality:
     confusion: tuple[tuple[int, ...], ...] = ()
     together: JointLabels | None = None
     dependence: Dependence | None = None
+    limit: Guarantee | None = None
     warnings: tuple[str, ...] = ()
 
     @property
@@ -166,7 +172,7 @@ class ModelQuality:
 
     @property
     def shows_skill(self) -> bool:
-        """False if measured predictions are not shown to be better than class frequencies: explain nothing by them."""
+        """False if predictions are not shown to be better than class frequencies, so that explanations mean little."""
         return self.skill != NOT_SHOWN
 
     @property
@@ -178,7 +184,7 @@ class ModelQuality:
         return f"new rows are like the labelled ones, and of other {units}"
 
     def accuracy_text(self) -> str:
-        """Return the accuracy and how it is measured, or why there is none."""
+        """Return the accuracy with its method, or the reason why there is none."""
         return f"not measured: {self.why_not}" if self.accuracy is None else f"{self.accuracy}, {self.how}"
 
     def lines(self) -> dict[str, str]:
@@ -195,6 +201,8 @@ class ModelQuality:
         if self.auc is not None:
             found["AUC"] = f"{self.auc:.3f}"
         found["skill"] = self.skill_text()
+        if self.limit is not None:
+            found["limit of error"] = self.limit.sentence()
         if self.dependence is not None:
             found["dependent rows"] = str(self.dependence)
         elif self.together is not None:
@@ -222,10 +230,10 @@ class Measured(NamedTuple):
 
     truth: IntArray  # class index of each label
     predicted: IntArray  # class index, -1 for abstention
-    proba: FloatArray | None  # (n_labels, n_classes); None where it is not known
-    weights: FloatArray  # those of a group sum to one
+    proba: FloatArray | None  # (n_labels, n_classes); None if not known
+    weights: FloatArray  # the weights of a group sum to one
     groups: IntArray
-    factor: float = 1.0  # by which shares vary more than those of independent samples
+    factor: float = 1.0  # variance of shares relative to independent samples
 
     def share(self, hits: BoolArray, among: BoolArray) -> Estimate:
         """Return the share of hits among some of the labels, with its 95 % interval."""
@@ -249,7 +257,7 @@ class Measured(NamedTuple):
 
 
 def measure(measured: Measured, labels: Sequence[Label], how: str) -> ModelQuality:
-    """Return the quality of predictions for labels; `labels`: the class of each index."""
+    """Return the quality of predictions; `labels`: the class of each index."""
     truth, predicted, proba = measured.truth, measured.predicted, measured.proba
     answered, right, every = predicted != UNLABELLED, predicted == truth, np.ones(len(truth), dtype=bool)
     n_classes = len(labels)
@@ -295,7 +303,7 @@ def _log_loss(proba: FloatArray, measured: Measured) -> float:
 
 
 def _skill(proba: FloatArray, base: FloatArray, measured: Measured) -> float:
-    """Return the p-value of the one-sided test that the squared error is lower than that of the class frequencies."""
+    """Return the one-sided p-value of a t-test of the squared error against that of class frequencies."""
     is_class = np.eye(base.shape[1])[measured.truth]
     gain = ((base - is_class) ** 2).sum(axis=1) - ((proba - is_class) ** 2).sum(axis=1)
     at = np.unique(measured.groups, return_inverse=True)[1]
@@ -308,7 +316,7 @@ def _skill(proba: FloatArray, base: FloatArray, measured: Measured) -> float:
 
 
 def auc_of(proba: FloatArray, truth: IntArray, weights: FloatArray) -> float | None:
-    """Return the area under the ROC curve, of more than two classes the mean over those that can be measured.
+    """Return the area under the ROC curve; with more than two classes, the mean of one-versus-rest over the classes.
 
     Examples
     --------
@@ -324,7 +332,7 @@ def auc_of(proba: FloatArray, truth: IntArray, weights: FloatArray) -> float | N
 
 
 def _area(scores: FloatArray, positive: BoolArray, weights: FloatArray) -> float | None:
-    """Return the weighted share of pairs of a positive and a negative that are in order; ties count half."""
+    """Return the weighted share of correctly ordered pairs of a positive and a negative; ties count half."""
     at = np.unique(scores, return_inverse=True)[1]
     hits, misses = (np.bincount(at, np.where(own, weights, 0.0)) for own in (positive, ~positive))
     total = float(hits.sum() * misses.sum())
@@ -333,19 +341,17 @@ def _area(scores: FloatArray, positive: BoolArray, weights: FloatArray) -> float
 
 
 def together_of(groups: IntArray, kind: str) -> JointLabels | None:
-    """Return the groups of more than one label, given the group of each; None where there are none."""
+    """Return the groups of more than one label, given the group of each; None if there are none."""
     sizes = np.unique(groups, return_counts=True)[1]
     several = sizes[sizes > 1]
     return JointLabels(kind, int(several.sum()), len(several)) if len(several) else None
 
 
 def quality_of(view: ModelView) -> ModelQuality:
-    """Return the quality of a model by the labels that it stores, each predicted without its group.
+    """Return the quality of a model by leave-one-group-out on its stored labels.
 
-    Without figures where too few labels are left out to mean anything: of one class only, or one of each class, which
-    is always predicted wrongly without it. Left-out labels are predicted by nearly the same other labels, so their
-    share varies more than that of independent samples: with twice the variance (Nadeau and Bengio 2003, for as many
-    folds as labels).
+    There are no figures if labels are of one class only, or one of each class, which is always predicted wrongly
+    without it. The variance of shares is doubled: see `LooPredictions.accuracy`.
     """
     left_out, dependence = view.left_out, view.members[0].mapping.dependence
     if left_out is None:
@@ -368,7 +374,19 @@ def quality_of(view: ModelView) -> ModelQuality:
         left_out.truth, left_out.predicted, left_out.proba, left_out.weights, left_out.groups, VARIANCE_FACTOR
     )
     figures = measure(measured, view.classes.tolist(), found.how)
-    return replace(figures, together=found.together, dependence=dependence, warnings=found.warnings)
+    return replace(
+        figures,
+        together=found.together,
+        dependence=dependence,
+        limit=guarantees_of(view.promises, [_shown_error(view)], view.certainty).levels[0],
+        warnings=found.warnings,
+    )
+
+
+def _shown_error(view: ModelView) -> float:
+    """Return the limit of error to show: that of the model for all of its predictions, or the usual one."""
+    overall = None if view.max_error is None else view.max_error.overall
+    return SHOWN_ERROR if overall is None else overall
 
 
 def _warnings(view: ModelView) -> tuple[str, ...]:
@@ -381,9 +399,10 @@ def _warnings(view: ModelView) -> tuple[str, ...]:
 
 
 def learnt_samples(view: ModelView, table: Table) -> BoolArray:
-    """Return a mask of samples that a model has learnt with a label, found by their values; none if it keeps no labels.
+    """Return a mask of samples that equal stored labelled samples of a model; all False if it stores none.
 
-    Where many of the kept samples equal another one, single finds mean nothing: all count as learnt if most are found.
+    If many stored samples are duplicates, single matches occur by chance: then all samples count as learnt if most
+    match, else none.
     """
     kept = [row_keys(member.kept_labels[0]) for member in view.members if member.kept_labels is not None]
     if not kept or not len(table):
@@ -397,7 +416,7 @@ def learnt_samples(view: ModelView, table: Table) -> BoolArray:
 
 
 def _how(view: ModelView, left_out: LooPredictions) -> str:
-    """Describe how labels were left out, and how many of them if not all were."""
+    """Describe the method of leaving labels out, and the number of labels if not all were used."""
     grouped = left_out.kind in (GIVEN, FOUND) and together_of(left_out.groups, left_out.kind) is not None
     by = LEAVE_GROUP_OUT if grouped else LEAVE_ONE_OUT
     kept = view.members[0].mapping.kept_samples

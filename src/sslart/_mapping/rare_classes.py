@@ -22,11 +22,11 @@ class Remedy:
     Attributes
     ----------
     decision_costs : "balanced" or None
-        Costs by which some of their left-out labels are predicted rightly; None where more labels are the only remedy.
+        Costs with which some of their left-out labels are predicted correctly; None if more labels are the only remedy.
     n_left_out, n_found : int
-        Left-out labels of these classes, and how many of them such costs predict rightly.
+        Number of left-out labels of these classes, and of those predicted correctly with such costs.
     accuracy_before, accuracy : float or None
-        Accuracy on all left-out labels without and with such costs; None where they were not tried.
+        Accuracy on all left-out labels without and with such costs; None if not tried.
     text : str
         The remedy in words.
     """
@@ -50,9 +50,9 @@ def remedy_for(
     uses_evidence: bool,
     weighs_classes: bool = False,
 ) -> Remedy:
-    """Return the remedy for classes that are never predicted, by what balanced costs make of left-out probabilities.
+    """Return the remedy for classes that are never predicted, by applying balanced costs to left-out probabilities.
 
-    Models with evidence mapping may be fitted with class weights; `weighs_classes` says that this one has been.
+    `weighs_classes`: whether the model was fitted with class weights.
     """
     truth, costs = left_out.truth, left_out.costs
     own = np.isin(truth, classes)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from sslart._data.columns import APART, CONSTANT, ColumnNote, by_topic
+from sslart._data.encoder import scaling_of
 from sslart._data.labels import Label
 from sslart._data.ranks import RANK
-from sslart._data.scaling import scaling_of
 from sslart._mapping.loo_predictions import LooPredictions
 from sslart._mapping.model_view import ModelView
 from sslart._mapping.quality import FEW_OF_TWO, ModelQuality
@@ -19,7 +19,7 @@ from sslart._mapping.rare_classes import Remedy, remedy_for
 from sslart._utils.arrays import CountArray
 from sslart._utils.text import category_text, count_text, list_text, printable
 
-FEW_LABELS = 5  # of a class: fewer are warned of
+FEW_LABELS = 5  # fewer labels of a class raise a warning
 SHOWN_CLASSES = 10
 SHOWN_FEATURES = 10
 
@@ -32,13 +32,13 @@ class ClassLabels:
     ----------
     label : class
     n_labels, n_groups : int
-        Labels that were learnt, and how many there are where those that are left out together count one. Where samples
-        count less as they age, floats by what the labels count now, or how many labels evidence mapping keeps.
+        Number of learnt labels, and of their groups. If samples decay: their decayed weight, or the number of labels
+        stored by evidence mapping.
     n_predicted : int or None
-        How many left-out labels were predicted as this class; None where no label was left out, or none of this class
-        of very many.
+        Number of left-out labels predicted as this class; None if no label was left out, or with very many labels none
+        of this class.
     n_left_out : int or None
-        How many of the labels were left out: all, or of very many some; None where no label was left out.
+        Number of left-out labels: all, or some of very many; None if no label was left out.
     """
 
     label: Label
@@ -53,7 +53,7 @@ class ClassLabels:
 
 @dataclass(frozen=True)
 class ModelSummary:
-    """Summary of a classifier: what it has learnt, and its statement of quality.
+    """Summary of a classifier: samples, classes, boxes, and its statement of quality.
 
     `str()` puts it into words.
 
@@ -66,19 +66,19 @@ class ModelSummary:
     quality : ModelQuality
         The statement of quality, by left-out labels.
     settings_by_labels : bool
-        Whether left-out labels have chosen the settings of evidence mapping; they cannot where classes are many and too
-        few of them have two labels.
+        Whether the settings of evidence mapping were selected by leave-one-out; False for default settings, which are
+        used if too few of many classes have two labels.
     by_rank : tuple of str
         The features that are scaled by rank; all others are by their range.
     notes : tuple of ColumnNote
-        Columns that are not used, because they are constant, identifiers or free text, and columns that deserve a
-        second look: likely leaks, columns counted twice, numbers that may be identifiers, groups or codes, and text
-        that was read as dates, numbers or missing values.
+        Columns that are not used because they are constant, identifiers or free text, and columns to check: likely
+        leaks, duplicate columns, numbers that may be identifiers, groups or codes, and text that was parsed as dates,
+        numbers or missing values.
     present : float or None
-        What the samples count together now, where they count less as they age; None: one each.
+        Total decayed weight of the samples; None if samples do not decay.
     remedy : Remedy or None
-        What would help the classes that are never predicted, and its effect on the left-out labels; None where every
-        class is predicted.
+        Remedy for classes that are never predicted, with its effect on the left-out labels; None if every class is
+        predicted.
     """
 
     estimator: str
@@ -95,12 +95,12 @@ class ModelSummary:
 
     @property
     def few_labels(self) -> tuple[ClassLabels, ...]:
-        """The classes with fewer than five labels, where those that are left out together count one."""
+        """The classes with fewer than five labels; the labels of a group count as one."""
         return tuple(one for one in self.classes if one.n_groups < FEW_LABELS)
 
     @property
     def never_predicted(self) -> tuple[ClassLabels, ...]:
-        """The classes that were predicted for no left-out label."""
+        """The classes that no left-out label was predicted as."""
         return tuple(one for one in self.classes if one.n_predicted == 0)
 
     def warnings(self) -> dict[str, str]:
@@ -118,7 +118,7 @@ class ModelSummary:
 
     def column_notes(self) -> dict[str, str]:
         """Return notes on the columns by topic; an empty dict if there are none."""
-        return by_topic(note for note in self.notes if note.topic != APART)  # which the statement of quality has
+        return by_topic(note for note in self.notes if note.topic != APART)  # that one is in the statement of quality
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain values."""
@@ -144,7 +144,7 @@ class ModelSummary:
 
 
 def present_of(view: ModelView) -> float | None:
-    """Return the total decayed weight of the samples of a model; None if samples do not fade."""
+    """Return the total decayed weight of the samples of a model; None if samples do not decay."""
     member = view.members[0]
     return float(member.support.sum()) if member.fades else None
 
@@ -170,7 +170,7 @@ def summarise(view: ModelView) -> ModelSummary:
 
 
 def remedy_of(view: ModelView, left_out: LooPredictions | None, classes: Sequence[ClassLabels]) -> Remedy | None:
-    """Return the remedy for classes that are never predicted; None where there are none."""
+    """Return the remedy for classes that are never predicted; None if there are none."""
     never = [index for index, one in enumerate(classes) if one.n_predicted == 0]
     if not never or left_out is None:
         return None
@@ -185,7 +185,7 @@ def remedy_of(view: ModelView, left_out: LooPredictions | None, classes: Sequenc
 
 
 def label_counts(view: ModelView) -> CountArray:
-    """Return the number of labels of each class, averaged over the members; decayed if samples fade."""
+    """Return the number of labels of each class, averaged over the members; decayed if samples decay."""
     counts = np.sum([member.counts.sum(axis=0) for member in view.members], axis=0)
     return np.asarray(counts / len(view.members) if view.members[0].fades else counts // len(view.members))
 

@@ -1,4 +1,4 @@
-"""The whole algorithm in plain NumPy, to be read beside the paper: the specification of the compiled kernel.
+"""Reference implementation in NumPy, to be read beside the paper: the specification of the compiled kernel.
 
 Symbols as in the paper: x a sample, A its complement code, W the weights, ρ the vigilance, α the choice
 parameter, β the learning rate, J the winning node, T the depth of the search, F the counts of the one-to-many map.
@@ -52,7 +52,7 @@ NO_NODE = -1
 
 
 def complement_code(x: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Return A = (x, 1 − x), and which elements of A the sample has: a missing value takes no part in any sum."""
+    """Return A = (x, 1 − x) and the mask of its present elements; missing values are omitted from all sums."""
     A = np.concatenate([x, 1.0 - x])
     return A, ~np.isnan(A)
 
@@ -77,11 +77,11 @@ def resonating_node(
     match_tracking: float,
     one_to_one: bool,
 ) -> int:
-    """Search for the node that learns the sample; NO_NODE where a new one is needed.
+    """Return the node that learns the sample; NO_NODE if a new one is needed.
 
-    The paper's cycle takes the best node, tests vigilance, switches the node off where it fails, and repeats. That is
-    the best among the nodes that pass. One-to-one mapping also switches off a node of another class, and raises
-    vigilance to just above its match for the rest of the search.
+    The paper's cycle takes the best node, tests vigilance, deactivates the node if it fails, and repeats. The result is
+    the best of the nodes that pass. One-to-one mapping also deactivates a node of another class, and raises vigilance
+    to just above its match for the rest of the search (match tracking).
     """
     active = matches >= vigilance
     while True:
@@ -93,7 +93,7 @@ def resonating_node(
 
 
 def adapted(A: FloatArray, present: BoolArray, W_J: FloatArray, learning_rate: float) -> FloatArray:
-    """W_J ← β(A ∧ W_J) + (1 − β)W_J on the grid; a side that no sample has reached yet takes the sample's value."""
+    """W_J ← β(A ∧ W_J) + (1 − β)W_J on the grid; features without a value yet take the sample's value."""
     D = len(A) // 2
     reached = W_J[:D] + W_J[D:] <= 1.0
     reached = np.concatenate([reached, reached])
@@ -102,7 +102,7 @@ def adapted(A: FloatArray, present: BoolArray, W_J: FloatArray, learning_rate: f
 
 
 def gap(A: FloatArray, present: BoolArray, W_J: FloatArray) -> float:
-    """Return the mean distance per feature of a sample from a box; a side not reached yet counts as zero."""
+    """Return the mean distance per feature of a sample from a box; features without a value count as zero."""
     D = len(A) // 2
     reached = W_J[:D] + W_J[D:] <= 1.0
     counts = present & np.concatenate([reached, reached])
@@ -110,7 +110,7 @@ def gap(A: FloatArray, present: BoolArray, W_J: FloatArray) -> float:
 
 
 def extent(W_J: FloatArray) -> float:
-    """Return the sum of the sides of a box; a side that no sample has reached yet counts nothing."""
+    """Return the sum of the side lengths of a box; features without a value add nothing."""
     D = len(W_J) // 2
     return float(np.maximum(0.0, 1.0 - W_J[:D] - W_J[D:]).sum())
 
@@ -126,9 +126,9 @@ def predicting_node(choices: FloatArray, labels: IntArray, search_depth: int) ->
 
 
 def encode(matrix: FloatArray, lower: FloatArray, upper: FloatArray, coded: FloatArray) -> bool:
-    """Fill `coded` with a matrix scaled to [0, 1], clipped, and rounded to the grid; True if any value lies beyond.
+    """Scale a matrix to [0, 1], clip, and round to the grid, into `coded`; return True if any value is out of range.
 
-    A feature whose lower end exceeds the upper has no known value yet and codes as missing (NaN), a constant one as 0.
+    A feature with lower > upper has no known value yet and is coded as missing (NaN), a constant one as 0.
     """
     known = lower <= upper
     origin = np.where(known, lower, np.nan)
@@ -140,13 +140,13 @@ def encode(matrix: FloatArray, lower: FloatArray, upper: FloatArray, coded: Floa
 
 
 def row_keys(matrix: FloatArray, factors: KeyArray, keys: KeyArray) -> None:
-    """Fill `keys` with a key of each row, the same for equal rows, by an odd factor for each column."""
-    bits = (matrix + 0.0).view(np.uint64)  # -0.0 is 0.0
+    """Hash each row into `keys`, with an odd factor for each column."""
+    bits = (matrix + 0.0).view(np.uint64)  # adding 0.0 turns -0.0 into 0.0
     keys[:] = mixed(((bits ^ (bits >> np.uint64(29))) * factors).sum(axis=1, dtype=np.uint64))
 
 
 class Boxes:
-    """The boxes of one model: a draft that learns, or a published version that never changes."""
+    """The boxes of one model: a mutable draft that learns, or an immutable published version."""
 
     def __init__(self, n_features: int, n_classes: int = 0, n_constant: int = 0) -> None:
         self.n_features, self.n_constant = n_features, n_constant
@@ -163,7 +163,7 @@ class Boxes:
 
     @classmethod
     def of(cls, weights: FloatArray, support: FloatArray, counts: FloatArray, met: Flags) -> Boxes:
-        """Return a draft of boxes that are given as arrays."""
+        """Return a draft of boxes given as arrays."""
         boxes = cls(len(weights.T) // 2, len(counts.T), len(met.T))
         norms, labels = weights.sum(axis=1), np.full(len(weights), UNLABELLED)
         given = {"weights": weights, "norms": norms, "support": support, "counts": counts, "labels": labels, "met": met}
@@ -178,28 +178,28 @@ class Boxes:
         return len(self._arrays["counts"].T)
 
     def draft(self) -> Boxes:
-        """Return a draft that starts from these boxes; these stay as they are."""
+        """Return a draft that starts as a copy of these boxes."""
         other = type(self)(self.n_features, 0, self.n_constant)
         other._arrays = {name: array.copy() for name, array in self._arrays.items()}
         other.n_boxes = self.n_boxes
         return other
 
     def publish(self) -> None:
-        """End learning: from now on nothing changes."""
+        """Make the boxes immutable."""
         self._is_draft = False
 
     def read(self, rows: IntArray | None = None, **wanted: Any) -> None:
-        """Fill arrays, each named as an attribute of boxes, with that of some boxes; None: of all."""
+        """Copy attributes of some boxes into the arrays of the same names; `rows` None: of all boxes."""
         for name, array in wanted.items():
             array[:] = self._arrays[name][: self.n_boxes] if rows is None else self._arrays[name][rows]
 
     def add_classes(self, n_classes: int) -> None:
-        """Make room for the counts of further classes."""
+        """Add columns for the counts of further classes."""
         more = max(n_classes - self.n_classes, 0)
         self._changing()["counts"] = np.pad(self._arrays["counts"], ((0, 0), (0, more)))
 
     def fade(self, factor: float) -> float:
-        """Multiply supports and counts, and return the least support."""
+        """Multiply supports and counts by a factor; return the lowest support."""
         arrays = self._changing()
         arrays["support"] *= factor
         arrays["counts"] *= factor
@@ -207,11 +207,11 @@ class Boxes:
         return float(arrays["support"][: self.n_boxes].min(initial=np.inf))
 
     def meet(self, winners: IntArray, values: Flags) -> None:
-        """Take down which constant features have a value in samples that boxes have learnt."""
+        """Record which constant features have a value in samples, by the box that learnt each sample."""
         np.maximum.at(self._changing()["met"], winners, values)
 
     def add(self) -> int:
-        """Add a box that no sample has reached, and return it."""
+        """Add an empty box and return its index."""
         new = {"weights": 1.0, "norms": 2.0 * self.n_features, "labels": UNLABELLED}
         for name, array in self._changing().items():
             if self.n_boxes == len(array):
@@ -223,7 +223,7 @@ class Boxes:
         return self.n_boxes - 1
 
     def count(self, box: int, target: int) -> None:
-        """Count a sample that leaves its box as it is."""
+        """Count a sample without changing the box."""
         arrays = self._changing()
         arrays["support"][box] += 1
         if target != UNLABELLED:
@@ -253,7 +253,7 @@ class Boxes:
         max_boxes: int | None = None,
         stop: Flags,
     ) -> int:
-        """Learn a batch in one pass, from sample `next` on; return the first sample that was not learnt.
+        """Learn a batch in one pass from sample `next` on; return the index of the first sample not learnt.
 
         Parameters
         ----------
@@ -265,20 +265,20 @@ class Boxes:
         samples, targets : arrays
             Coded samples, NaN where missing, and class codes, -1 where unlabelled.
         winners, gaps : arrays of length n_samples
-            Filled with the box that learnt each sample, and how far it lay from the first that passed vigilance.
+            Filled with the box that learnt each sample, and its distance from the first box that passed vigilance.
         predicted : array of length n_samples, or None
-            Filled with the class predicted for each labelled sample just before it is learnt, -1 where none is.
+            Filled with the class predicted for each labelled sample just before it is learnt, -1 for none.
         search_depth : int
             T of that prediction, 0 for no limit.
         predict_by_first : bool
-            Whether the label of the first box that passes vigilance is the prediction, where it has one.
+            Whether the label of the first box that passes vigilance is the prediction, if it has one.
         fit_wanted, fit_nodes, fit_matches, fit_extents : arrays of length n_samples, or None
-            Not zero for samples whose fit is measured before they are learnt; filled with the box of highest choice of
-            each such sample, its match, and the sum of the sides of the box.
+            Nonzero for samples whose fit is measured before they are learnt; filled with the box of highest choice of
+            each such sample, its match, and the sum of the box's side lengths.
         max_boxes : int or None
             Learning stops before a sample that would need more boxes.
         stop : array of length 1
-            Not zero once another thread wants this one to stop.
+            Set to nonzero by another thread to stop this one.
         """
         for i in range(next, len(samples)):
             if stop[0]:
@@ -312,7 +312,7 @@ class Boxes:
         return len(samples)
 
     def learn_row(self, *_: Any) -> None:
-        """Do nothing: one row is learnt as others are. The kernel has a short way."""
+        """Return None: only the kernel has a fast path for one row."""
 
     def rank(
         self,
@@ -328,7 +328,7 @@ class Boxes:
     ) -> None:
         """Fill `nodes` and `matches`, of shape (n_samples, depth), with the boxes of highest choice, best first.
 
-        With `labelled_only`, boxes without a label are left out; `labels` takes the place of those of the boxes.
+        With `labelled_only`, boxes without a label are skipped; `labels` override those of the boxes.
         """
         own = self._arrays["labels"][: self.n_boxes] if labels is None else labels
         eligible = np.flatnonzero(own != UNLABELLED) if labelled_only else np.arange(self.n_boxes)
@@ -354,7 +354,7 @@ class Boxes:
             self._arrays["labels"][: self.n_boxes] = np.where(counts.any(axis=1), counts.argmax(axis=1), UNLABELLED)
 
 
-PARTS = (2, 3)  # a cut leaves one of so many parts below it: in even rounds, and in odd ones
+PARTS = (2, 3)  # a split leaves 1/2 of the boxes below it in even rounds, and 1/3 in odd rounds
 
 
 def join(
@@ -368,10 +368,10 @@ def join(
     cell_size: int,
     stop: Flags,
 ) -> int:
-    """Join boxes by the rules of `sslart._art.boxes.join_boxes`, and return how many there are then.
+    """Join boxes by the rules of `sslart._art.boxes.join_boxes`; return the number of boxes afterwards.
 
-    Fills `into` with the new number of each box and the first rows of `joined` with the boxes; with `max_boxes` (0: no
-    limit) lowers `vigilance` to the match that the unions have.
+    Fills `into` with the new index of each box, and the first rows of `joined` with the boxes; with `max_boxes` (0: no
+    limit), lowers `vigilance` to the lowest match of the unions.
     """
     W, own_keys = weights.copy(), keys.copy()
     into[:] = np.arange(len(W))
@@ -380,7 +380,7 @@ def join(
         n_wanted = len(W) - max_boxes if max_boxes else len(W)
         pairs = sorted(closest_pairs(W, own_keys, PARTS[n_round % 2], cell_size))
         lowest = vigilance[0]
-        if max_boxes and pairs:  # the better half in any case
+        if max_boxes and pairs:  # always the better half
             lowest = min(lowest, -pairs[len(pairs) // 2][0])
         target = np.arange(len(W))
         is_joined = np.zeros(len(W), dtype=bool)
@@ -408,7 +408,7 @@ def join(
 
 
 def closest_pairs(W: FloatArray, keys: IntArray, parts: int, cell_size: int) -> set[tuple[float, int, int]]:
-    """Return (minus the match of the union, first box, second box) of each box and its closest partner."""
+    """Return triples (negative match of the union, first box, second box) of each box and its closest partner."""
     pairs = set()
     for cell in cells(W, np.arange(len(W)), parts, cell_size):
         for box in cell:
@@ -426,7 +426,7 @@ def are_alike(key: int, keys: IntArray) -> BoolArray:
 
 
 def match_of_unions(w: FloatArray, W: FloatArray) -> FloatArray:
-    """Return the match of the union of one box with each of several: 1 less its mean side, over the sides reached."""
+    """Return the match of the union of one box with each of several: 1 minus its mean side length."""
     unions = np.minimum(w, W)
     lower, rest = np.hsplit(unions, 2)
     is_reached = lower + rest <= 1.0
@@ -436,7 +436,7 @@ def match_of_unions(w: FloatArray, W: FloatArray) -> FloatArray:
 
 
 def cells(W: FloatArray, boxes: IntArray, parts: int, cell_size: int) -> Iterator[IntArray]:
-    """Yield the boxes of each cell, ascending: cut in two by the centres, until there are few enough."""
+    """Yield the boxes of each cell, ascending: boxes are split in two by their centres until cells are small enough."""
     if len(boxes) <= cell_size:
         yield boxes
         return

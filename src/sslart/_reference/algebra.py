@@ -1,6 +1,6 @@
-"""Linear algebra by the loops of the textbook, in NumPy: the specification of that in the compiled kernel.
+"""Linear algebra by textbook loops in NumPy: the specification of the compiled kernel.
 
-Each result gets its products one after another, so that there is one right answer for every bit.
+The products of each result are summed in order, so that every bit of the result is defined.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def gram(a: FloatArray, out: FloatArray, a_transposed: bool, stop: Flags) -> Non
 
 
 def factorise(matrices: FloatArray, floors: FloatArray, stop: Flags) -> None:
-    """Replace each matrix of a stack by L, with LL' = A; squares of its diagonal are at least the floors."""
+    """Replace each matrix of a stack by its Cholesky factor L; squares of its diagonal are at least the floors."""
     n = matrices.shape[2]
     if matrices.shape[1] != n or floors.shape != matrices.shape[:2]:
         raise ValueError("matrices must have the shape (n_matrices, n, n), floors the shape (n_matrices, n)")
@@ -84,7 +84,7 @@ def inverse_diagonals(factors: FloatArray, out: FloatArray, stop: Flags) -> None
 
 
 def _inverse_factors(factors: FloatArray, stop: Flags) -> FloatArray:
-    """Return L⁻¹. Row k has zeros after column k, so that only the columns up to there change."""
+    """Return L⁻¹, a lower triangular matrix."""
     inverse = np.zeros(factors.shape)
     inverse[:] = np.eye(factors.shape[1])
     for k in range(factors.shape[1]):
@@ -108,21 +108,20 @@ def learn_label(
     ridge: float,
     first: FloatArray,
 ) -> None:
-    """Let a ridge regression learn a label by an update of rank one.
+    """Update a ridge regression with one label: a rank-one update.
 
     Parameters
     ----------
     inverse, weights : arrays of shape (n, n) and (n, n_classes)
-        (Φ'WΦ + Λ)⁻¹ and the weights; changed.
+        (Φ'WΦ + Λ)⁻¹ and the weights; changed in place.
     values, target : array of length n, int
         The functions at the sample, and its class.
     importance, kept : float
-        What the label counts, and the share that remains of what was learnt before.
+        Weight of the label, and forgetting factor of the earlier ones.
     scores : array of length n_classes
         Filled with the scores of the sample before the label is learnt.
     place, ridge, first : int, float, and array of length n_classes
-        The function that gets back what forgetting has taken from the λ of all, its λ, and its weights without any
-        label.
+        The function whose regularisation is restored after forgetting, its λ, and its initial weights.
     """
     turned, gain = _learn(inverse, weights, values, target, importance, kept, scores)
     inverse -= (turned[:, None] * turned) * gain
@@ -139,7 +138,7 @@ def _learn(
     kept: float,
     scores: FloatArray,
 ) -> tuple[FloatArray, float]:
-    """Change the weights by a label, and return Px and what the label gains."""
+    """Update the weights with a label; return Px and the gain."""
     turned, spread = np.zeros(len(values)), 0.0
     scores[:] = 0.0
     for k, value in enumerate(values):
@@ -155,7 +154,7 @@ def _learn(
 def _forget(
     inverse: FloatArray, weights: FloatArray, kept: float, place: int, amount: float, first: FloatArray
 ) -> None:
-    """Let all that was learnt count less, and give one function back an amount of its λ."""
+    """Apply the forgetting factor, and restore an amount of λ of one function."""
     inverse *= 1.0 / kept
     column = inverse[:, place].copy()
     back = amount / (1.0 + amount * column[place])

@@ -1,4 +1,4 @@
-"""Sums over blocks of a stream, windows over them (ADWIN) and means of features: the specification of the kernel."""
+"""Drift detection in NumPy (block sums, ADWIN windows, means of features): the specification of the kernel."""
 
 from __future__ import annotations
 
@@ -48,22 +48,22 @@ def drift_sums(
     before: FloatArray,
     after: FloatArray,
 ) -> bool:
-    """Fill `after` with the sums `before` over blocks of a stream and further samples, added one after the other.
+    """Add further samples to the block sums `before` of a stream, in order, and write the result into `after`.
 
-    Returns False where a class has no column, or a number has nothing to be measured from: `after` is of no use then.
+    Returns False if a class has no column, or a column has no origin yet: `after` is invalid then.
 
     Parameters
     ----------
     values : array of shape (n_samples, n_columns)
         NaN where missing.
     places : array of shape (n_samples, n_columns), or None
-        Which of the categories that are counted each value is; -1 where it is none, -2 where it is another one.
+        Index of each value among the counted categories; -1 if it is missing, -2 for another category.
     first : array of length n_columns
-        From what the numbers of each column are measured; NaN where none is known yet.
+        Origin from which the numbers of each column are measured; NaN if not known yet.
     gaps, room, codes, predicted, wrong
         See `sslart._drift.monitor.Measurements`.
     n_categories, n_filled : int
-        How many categories are counted, and how many samples the sums have.
+        Number of counted categories, and number of samples in the sums.
     """
     n_samples, n_columns = values.shape
     n_classes = after.shape[1] - FIRST_FEATURE - 3 * n_columns - n_categories
@@ -100,10 +100,9 @@ def drift_sums(
 
 
 def drift_push(rows: FloatArray, sizes: IntArray, added: FloatArray) -> None:
-    """Add rows to an exponential histogram: wherever a level has too many rows, two become one of the next level.
+    """Add rows to an exponential histogram: if a level has too many rows, two are merged into one of the next level.
 
-    Changes `rows`, the oldest first with room for more, and `sizes`, the number of rows of each level, the newest
-    first.
+    Changes `rows` (oldest first, with room for more) and `sizes` (number of rows per level, newest level first).
     """
     n_rows = int(sizes.sum())
     for row in added:
@@ -133,24 +132,24 @@ def drift_window(
     cut: IntArray,
     parts: FloatArray,
 ) -> int:
-    """Add rows to a window, and drop old ones for as long as the means of two parts differ; stop after the first cut.
+    """Add rows to an ADWIN window, and drop old ones while the means of two parts differ; stop after the first cut.
 
-    Columns are last sample, number of values, and the totals and squares of every series. Rows without values are left
-    out.
+    Columns are last sample, number of values, and the sums and sums of squares of every series. Rows without values are
+    skipped.
 
     Parameters
     ----------
     rows, sizes, added : arrays
         As in `drift_push`.
     stops, next : array of int, int
-        After how many of the added rows the window is checked, and the first stop to come. The next is returned.
+        Numbers of added rows after which the window is checked, and the index of the next check, which is returned.
     start : array of length 1
         The number of the last sample before the window; changed in place.
     cut : array of length 4
-        Gets where the window was first cut: the series, and the last samples before the window, before the change, and
-        of all. -1 in place of the series: nowhere.
+        Filled with the first cut: the series (-1 for no cut), and the last samples before the window, before the
+        change, and of all.
     parts : array of shape (2, n_columns - 1)
-        Gets the sums before and after the change.
+        Filled with the sums before and after the change.
     """
     cut[0] = -1
     taken = int(stops[next - 1]) if next else 0
@@ -173,7 +172,7 @@ def drift_window(
 
 
 def _cut(rows: FloatArray) -> tuple[int, int, FloatArray] | None:
-    """Return the last row before the clearest difference of two means, the series, and the sums up to each row."""
+    """Return the last row before the most significant difference of means, the series, and the cumulative sums."""
     sums = rows[:, COUNT:].cumsum(axis=0)
     if len(rows) < 2 or sums[-1, 0] <= MIN_VALUES:
         return None
@@ -193,17 +192,18 @@ def _cut(rows: FloatArray) -> tuple[int, int, FloatArray] | None:
 def drift_beyond(
     rows: FloatArray, origins: FloatArray, columns: IntArray, n_earlier: int, after: int, beyond: FloatArray
 ) -> bool:
-    """Return True if the mean of any feature over the rows from `after` on lies beyond all its means over earlier rows.
+    """Return True if the mean of any feature over the rows from `after` on is outside all its earlier means.
 
     Parameters
     ----------
     rows : array of shape (n_rows, 2 + 3 · n_columns + n_categories)
-        Last sample, samples, values of each column, their sums, the sums of their squares, samples of each category.
+        Last sample, number of samples, number of values of each column, their sums, their sums of squares, number of
+        samples of each category.
     origins, columns : arrays
-        From what the numbers of each column are measured, and the column of each category.
+        Origin of the numbers of each column, and the column of each category.
     n_earlier, after : int
     beyond : array of length n_columns + n_categories
-        Gets how many standard deviations each mean lies beyond the earlier ones; -1 where that is no more than MARGIN.
+        Filled with the distance of each mean from the earlier ones in standard deviations; -1 if at most MARGIN.
     """
     n, first_category = len(origins), 2 + 3 * len(origins)
     categories = np.arange(first_category, rows.shape[1])

@@ -1,4 +1,4 @@
-"""The part of evidence that labels change in a stream: the specification of the compiled kernel, bit for bit."""
+"""Recursive updates of evidence mapping in streams: the bit-exact specification of the compiled kernel."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from sslart._utils.arrays import FloatArray, IntArray, SingleArray
 
 
 class StreamFunctions:
-    """Scores, boxes, a constant, and a trend in each of the first features, where values are mixed with their ranks.
+    """Basis functions of updates: scores, boxes, a constant, and the first features, on a mixture of values and ranks.
 
     Parameters
     ----------
     offsets, values, shares : arrays
         The rank tables of all features, see `Scorer.set_ranks`.
     rank_weight : float
-        How much of each value is its rank: 0 none, 1 all.
+        Weight of ranks in the mixture: 0 values only, 1 ranks only.
     lower, upper, n_boxes
-        The sides of the boxes, shape (n_blocks, n_features, 16), infinite where a box has none; how many take part.
+        Sides of the boxes, shape (n_blocks, n_features, 16), infinite if a box has none; number of boxes used.
     width, middle : float
-        A box is exp(−distance / width); where a trend is zero.
+        The function of a box is exp(−distance / width); that of a feature is x − middle.
     n_trends : int
     """
 
@@ -67,7 +67,7 @@ class StreamFunctions:
         out[:, last + 1 :] = np.where(np.isnan(trends), 0.0, trends)
 
     def weigh(self, coded: FloatArray, scores: FloatArray, weights: FloatArray, stop: Flags) -> None:
-        """Turn scores into the sums of the functions times weights, shape (n_functions, n_classes)."""
+        """Replace scores by the functions times weights, shape (n_functions, n_classes)."""
         n_functions = scores.shape[1] + self._n_boxes + 1 + self._n_trends
         if weights.shape != (n_functions, scores.shape[1]):
             raise ValueError("samples, scores and weights whose shapes do not fit")
@@ -104,37 +104,37 @@ def learn_labels(
     predicted: IntArray,
     stop: Flags,
 ) -> None:
-    """Let regressions learn labels one after another; each is a candidate that predicts a label before it learns it.
+    """Update several candidate regressions with labels in order; each predicts a label before learning it.
 
     Parameters
     ----------
     inverses, next : arrays of shape (n_half_lives, n, n)
         (Φ'WΦ + Λ)⁻¹ of some of the functions; `next` is filled with those after all labels.
     weights, columns : arrays of shape (n_half_lives, n, n_classes) and (n,)
-        Changed; which functions take part.
+        Weights, changed in place, and the indices of the functions used.
     other_inverses, other_next, other_weights, other_columns : arrays
         The same of the regressions on other functions.
     values : array of shape (n_labels, n_functions)
         All functions at the samples.
     targets, importances, times : arrays of length n_labels
-        Classes, what each label counts, and the numbers of the samples.
+        Classes and weights of the labels, and sample numbers.
     time, turns : int
-        The number of the last sample with a label before, and how many labels there have been.
+        Number of the last earlier sample with a label, and number of labels so far.
     half_lives : array of length n_half_lives
         In samples.
     max_forgotten : float
-        Most that one label may take from what was learnt before, over the number of functions.
+        Limit of the forgetting by one label, divided by the number of functions.
     ridges, first : arrays of shape (n_functions,) and (n_functions, n_classes)
-        λ of each function, and the weights without any label. One function after another gets back what forgetting has
-        taken from the λ of all, n times for one in n.
+        λ of each function, and the initial weights. With each label, the λ of one function in turn is restored, by n
+        times the amount that forgetting takes from each of n functions.
     sharpness : float
-        A candidate counts exp(−sharpness · loss).
+        The weight of a candidate is exp(−sharpness · loss).
     kept : float
-        The share of losses and errors that remains after a label.
+        Decay factor of losses and errors per label.
     losses, errors : arrays of length n_candidates
-        Of scores and predicted classes, and of predicted classes alone; changed.
+        Losses of scores and predicted classes, and errors of predicted classes; changed in place.
     predicted : array of length n_labels
-        Filled with the classes that all candidates together predict.
+        Filled with the classes predicted by the weighted candidates.
     stop : array of length 1
     """
     n_classes, m = first.shape[1], len(values)
@@ -181,7 +181,7 @@ def shared_weights(
     sharpness: float,
     out: FloatArray,
 ) -> None:
-    """Fill `out`, shape (n_functions, n_classes), with the weights of all candidates of `learn_labels` together."""
+    """Fill `out`, shape (n_functions, n_classes), with the averaged weights of the candidates of `learn_labels`."""
     for own, some in ((weights, columns), (other_weights, other_columns)):
         _check_part(own, some, (len(weights), len(some), out.shape[1]), len(out))
     if len(losses) != 2 * len(weights):
@@ -211,7 +211,7 @@ def _shares(losses: FloatArray, sharpness: float) -> list[float]:
 def _compete(
     scores: FloatArray, target: int, sharpness: float, kept: float, losses: FloatArray, errors: FloatArray
 ) -> int:
-    """Count the errors of each candidate for a label, and return the class that all together predict."""
+    """Update losses and errors of each candidate with a label; return the class predicted by their average."""
     sums = np.zeros(scores.shape[1])
     for share, own in zip(_shares(losses, sharpness), scores, strict=True):
         sums += share * own

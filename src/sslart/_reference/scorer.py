@@ -1,4 +1,4 @@
-"""Evidence scores in plain NumPy, and what each column adds to them: the specification of the compiled kernel."""
+"""Evidence scores and Shapley values of columns in NumPy: the specification of the compiled kernel."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Scorer:
         self._n_features_needed = 0
 
     def set_ranks(self, offsets: IntArray, values: FloatArray, shares: FloatArray) -> None:
-        """Set the rank tables of all features, one after the other, that of each from one of the `offsets` to the next.
+        """Set the concatenated rank tables of all features; `offsets` has the start of each table, and the end.
 
-        A table has the share of all samples at or below each value, straight between entries; values increase. A
-        feature with an empty table keeps its values.
+        A table has the share of all samples at or below each value, interpolated linearly; values increase. A feature
+        with an empty table keeps its values.
         """
         ends = len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == len(values) == len(shares)
         _require(bool(ends), "offsets must start at 0 and end at the length of values and shares")
@@ -52,9 +52,8 @@ class Scorer:
     ) -> None:
         """Add the term Σ exp(−rate · distance)^(2^level) · weight, over boxes and levels.
 
-        Boxes lie in some features, in each of which a distance is multiplied by a factor; sides, of shape (n_blocks,
-        n_features, 16), are infinite where a box has none. `weights` have the shape (n_levels, n_classes, n_blocks *
-        16).
+        Distances use some `features`, each with a factor; sides, of shape (n_blocks, n_features, 16), are infinite if a
+        box has none. `weights` have the shape (n_levels, n_classes, n_blocks * 16).
         """
         n_blocks = len(lower)
         _require(
@@ -70,7 +69,7 @@ class Scorer:
         _require(bool((features >= 0).all()), "features must not be negative")
         arrays = (features.copy(), factors.copy(), lower.copy(), upper.copy())
         needed = int(features.max(initial=-1)) + 1
-        single = float(np.float32(rate))  # as the kernel keeps it
+        single = float(np.float32(rate))  # single precision as in the kernel
         self._add(ReferenceBoxes(rank_weight, *arrays, single, weights.copy()), None, needed)
 
     def add_graph(self, rank_weight: float, centres: FloatArray, missing: FloatArray, outputs: FloatArray) -> None:
@@ -91,7 +90,7 @@ class Scorer:
         self._add(ReferenceLines(rank_weight, centre.copy(), slopes.copy()), len(centre), 0)
 
     def add_splines(self, rank_weight: float, heights: FloatArray) -> None:
-        """Add a function per feature, straight between evenly spaced knots on [0, 1]; a missing value adds nothing.
+        """Add a piecewise linear function per feature with equidistant knots on [0, 1]; missing values add nothing.
 
         `heights` have the shape (n_features, n_knots, n_classes).
         """
@@ -111,7 +110,7 @@ class Scorer:
         shares: FloatArray,
         values: FloatArray,
     ) -> None:
-        """Add the values of the leaves that a sample reaches: see `sslart._art.trees.Forest`."""
+        """Add trees, with the values of their leaves: see `sslart._art.trees.Forest`."""
         n_nodes, nodes = len(features), np.arange(len(features))
         _require(values.shape[1:] == self._bias.shape, "values must have the shape (n_leaves, n_classes)")
         _require(
@@ -145,10 +144,10 @@ class Scorer:
         n_threads: int,
         stop: Flags,
     ) -> None:
-        """Divide scores among the columns that the features encode: Shapley values, where a missing value adds nothing.
+        """Divide scores among the columns that the features encode, as Shapley values; missing values add nothing.
 
-        The score of a sample is that of a sample without values, plus the values of all columns, plus the difference in
-        what the graph adds. `by_column`, shape (n_samples, n_columns, n_classes), and `of_graph` are filled.
+        The score of a sample is that of a sample without values, plus the Shapley values of all columns, plus the
+        difference of the graph term. Fills `by_column`, shape (n_samples, n_columns, n_classes), and `of_graph`.
         """
         _require(
             by_column.ndim == 3 and by_column.shape[::2] == (len(coded), len(self._bias)),
@@ -186,7 +185,7 @@ class Scorer:
 
 
 def blended_with_ranks(coded: FloatArray, tables: RankTables, rank_weight: float) -> FloatArray:
-    """Return coded samples of which each value is a mixture with its rank."""
+    """Return coded samples with each value replaced by a mixture with its rank."""
     blended = coded.copy()
     for feature, (values, shares) in enumerate(tables):
         if rank_weight and len(values):
@@ -200,13 +199,13 @@ def _require(holds: bool, message: str) -> None:
         raise ValueError(message)
 
 
-LEAF = -1  # in the place of the feature of a node
+LEAF = -1  # feature index of a leaf
 
 
 def measure(samples: SingleArray, lower: SingleArray, upper: SingleArray, distances: SingleArray, stop: Flags) -> None:
-    """Fill `distances` with the L1 distance of each sample to each box, over the features that the sample has.
+    """Fill `distances` with the L1 distance of each sample to each box, without missing values.
 
-    The sides of boxes, in blocks of shape (n_features, width), are infinite where a box has none.
+    The sides of boxes, in blocks of shape (n_features, width), are infinite if a box has none.
     """
     distances[:] = 0.0
     for feature in range(samples.shape[1]):
@@ -240,7 +239,7 @@ def nearest_centres(
 
 @dataclass(frozen=True)
 class ReferenceTerm(ABC):
-    """One summand of the scores; `rank_weight` is how much of each value is its rank: 0 none, 1 all."""
+    """One summand of the scores; `rank_weight` is the weight of ranks in the mixture, from 0 to 1."""
 
     rank_weight: float
 
@@ -250,7 +249,7 @@ class ReferenceTerm(ABC):
 
     @abstractmethod
     def contribute(self, samples: FloatArray, columns: IntArray, sums: FloatArray, graph: FloatArray) -> None:
-        """Add the Shapley value of each column to `sums`, or, if it has no such values, the term to `graph`."""
+        """Add the Shapley value of each column to `sums`; the graph, which has none, is added to `graph`."""
 
 
 @dataclass(frozen=True)
@@ -271,7 +270,9 @@ class ReferenceBoxes(ReferenceTerm):
         np.exp(activations * np.float32(-self.rate), out=activations)
         scores = np.zeros((len(samples), self.weights.shape[1]))
         for level in self.weights:
-            for own, row in zip(scores, activations, strict=True):  # a sample does not depend on those beside it
+            for own, row in zip(
+                scores, activations, strict=True
+            ):  # row by row, so that the bits do not depend on others
                 own += (level * row).sum(axis=1, dtype=np.float64)
             np.multiply(activations, activations, out=activations)
         return scores
@@ -372,7 +373,7 @@ class ReferenceTrees(ReferenceTerm):
         return scores
 
     def add_leaves(self, root: int, samples: FloatArray, scores: FloatArray) -> None:
-        """Add the values of the leaves that samples reach; where a value is missing, both children count."""
+        """Add the values of the leaves that samples reach; if a value is missing, both children count."""
         parts = [(root, np.arange(len(samples)), np.ones(len(samples)))]
         while parts:
             node, rows, weights = parts.pop()
@@ -399,7 +400,7 @@ class ReferenceTrees(ReferenceTerm):
     def _leaves(
         self, root: int, sample: FloatArray, columns: IntArray
     ) -> Iterator[tuple[int, dict[int, float], dict[int, float]]]:
-        """Yield each leaf, with a factor of each column on its path where the column is known, and where it is not."""
+        """Yield each leaf with factors of the columns on its path, for a known and for an unknown value."""
         parts: list[tuple[int, dict[int, float], dict[int, float]]] = [(root, {}, {})]
         while parts:
             node, known, unknown = parts.pop()

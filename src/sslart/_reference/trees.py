@@ -1,6 +1,6 @@
-"""Randomised decision trees in plain NumPy: the specification of the compiled kernel.
+"""Randomised decision trees in NumPy: the specification of the compiled kernel.
 
-All sums run over the samples in their order, one after another, so that both have the same bits.
+All sums run over the samples in order, so that both have the same bits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sslart._utils.arrays import ALL_BITS, STEP, FloatArray, IntArray, KeyArray,
 
 
 class SplitMix:
-    """Random numbers that are the same on every machine."""
+    """SplitMix64 random numbers, the same on every machine."""
 
     def __init__(self, seed: int) -> None:
         self._state = seed
@@ -52,22 +52,22 @@ def grow_trees(
     values: FloatArray,
     stop: Flags,
 ) -> int:
-    """Grow trees, each node split at a random threshold of the best of some random columns; return the number of nodes.
+    """Grow trees, with a random threshold for each of some random columns at each node; return the number of nodes.
 
     Parameters
     ----------
     columns : array of shape (n_features, n_samples)
         NaN where missing.
     starts, members : arrays of int
-        Where the features of each column of the user start in `members`, the features by column.
+        Start of each of the user's columns in `members`, the features sorted by column.
     classes : array of int of length n_samples
     weights : array of shape (n_trees, n_samples)
-        0: the sample takes no part.
+        0: the sample is not used.
     seeds : array of uint64 of length n_trees
     n_tried : int
-        How many columns are tried at each node, each by one of its features, constant ones not counted.
+        Number of non-constant columns tried at each node, each by one of its features.
     min_weight : float
-        What the samples of a leaf weigh at least.
+        Minimum total weight of the samples in a leaf.
     roots, features, thresholds, left, shares, values : arrays
         Filled with the nodes, tree after tree: see `sslart._art.trees.Forest`.
     stop : array of length 1
@@ -113,7 +113,7 @@ def _grow_tree(
     values: FloatArray,
     stop: Flags,
 ) -> int:
-    """Grow one tree from the samples of a weight above 0, and return the number of its nodes."""
+    """Grow one tree from the samples with positive weight; return the number of its nodes."""
     n_classes = values.shape[1]
     random, order = SplitMix(seed), [members[i:j].tolist() for i, j in itertools.pairwise(starts.tolist())]
     parts, n_nodes, n_leaves = [(0, np.flatnonzero(weights > 0))], 1, 0
@@ -134,7 +134,7 @@ def _grow_tree(
         feature, threshold, share = split
         features[node], thresholds[node], left[node], shares[node] = feature, threshold, n_nodes, share
         own = columns[feature, rows]
-        goes_left = np.where(np.isnan(own), share >= 0.5, own <= threshold)  # without a value: with most others
+        goes_left = np.where(np.isnan(own), share >= 0.5, own <= threshold)  # missing values go with the majority
         parts += [(n_nodes + 1, rows[~goes_left]), (n_nodes, rows[goes_left])]
         n_nodes += 2
     return n_nodes
@@ -150,7 +150,7 @@ def _best_split(
     n_tried: int,
     min_weight: float,
 ) -> tuple[int, float, float] | None:
-    """Return the feature, the threshold and the share that goes left of the split of the highest gain, or None."""
+    """Return feature, threshold and left share of the split with the highest gain, or None."""
     best, best_gain, tried = None, -np.inf, 0
     for drawn in range(len(order)):
         if tried == n_tried:
@@ -181,7 +181,7 @@ def _best_split(
 
 
 def _varying_feature(columns: FloatArray, features: list[int], random: SplitMix) -> int | None:
-    """Return one of the features that are not constant, at random; None if there is none."""
+    """Return a random non-constant feature; None if there is none."""
     first = random.below(len(features)) if len(features) > 1 else 0
     for feature in features[first:] + features[:first]:
         known = columns[feature][~np.isnan(columns[feature])]
@@ -205,7 +205,7 @@ def tree_scores(
     found: FloatArray,
     stop: Flags,
 ) -> None:
-    """Fill `found`, shape (n_trees, n_samples, n_classes), with the leaves' values that samples reach in each tree."""
+    """Fill `found`, shape (n_trees, n_samples, n_classes), with the values of the leaves reached in each tree."""
     trees = ReferenceTrees(0.0, roots, features, thresholds, left, shares, values)
     found[:] = 0.0
     for root, own in zip(roots.tolist(), found, strict=True):

@@ -1,4 +1,4 @@
-"""The user's tables: text, files, cells, columns, limits."""
+"""Reading of tables for the command line and the service: files, text, cells, columns, limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells of a table as text, names, labels and missing values, each by itself."""
+"""Cells of a table as text, and the names in its header."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ from sslart._tables.text import CURE
 from sslart._utils.arrays import IntArray
 from sslart._utils.text import of_text_cell
 
-OF_ONE_TYPE = ("string", "integer", "floating", "boolean", "categorical")  # as pandas infers types
+OF_ONE_TYPE = ("string", "integer", "floating", "boolean", "categorical")  # names of `pandas.api.types.infer_dtype`
 WHOLE = re.compile(r"[+-]?\d+(\.0+)?")
 
 
 def plain(cell: str) -> str:
-    """Return a whole number without a point: files write 1.0 for 1 where a column has blanks."""
+    """Remove the decimals of a whole number: files have 1.0 for 1 if a column has blanks."""
     return cell.partition(".")[0] if WHOLE.fullmatch(cell) else cell
 
 
 def distinct(column: Any) -> tuple[IntArray, list[str | None]]:
-    """Return the distinct cells of a column as written, ended by None for blank ones, and the place of each row's cell.
+    """Return the index of each row's cell among the distinct cells, and these as written, with None for blank as last.
 
-    An apostrophe that makes a cell text in a spreadsheet, such as `sslart predict` writes before a formula, is no part
-    of the cell.
+    A leading apostrophe that marks text in a spreadsheet, as `sslart predict` writes before a formula, is removed.
     """
     if column.dtype == object and pandas().api.types.infer_dtype(column, skipna=True) not in OF_ONE_TYPE:
-        known = column.notna().to_numpy()  # 1 and True would be one value
+        known = column.notna().to_numpy()  # not factorize, for which 1 and True are equal
         places, values = np.where(known, known.cumsum() - 1, -1), column[known].tolist()
     else:
         places, found = pandas().factorize(column)
@@ -44,7 +43,7 @@ def distinct(column: Any) -> tuple[IntArray, list[str | None]]:
 
 
 def texts(column: Any) -> list[str | None]:
-    """Return the cells of a column as text, None where blank; whole numbers without a point."""
+    """Return the cells of a column as text, None where blank; whole numbers without decimals."""
     places, cells = distinct(column)
     return _spread([None if cell is None else plain(cell) for cell in cells], places)
 
@@ -74,7 +73,7 @@ def header(row: bytes, separator: str, source: str) -> list[str]:
 def header_cells(row: bytes, separator: str, source: str) -> list[str]:
     """Return the raw cells of the first row of a text."""
     if b"\0" in row:
-        raise ValueError(f"{source} has zero bytes, as UTF-16 without a mark at its start has. Then {CURE}: utf-16-le.")
+        raise ValueError(f"{source} has zero bytes, as UTF-16 without a byte order mark. Then {CURE}: utf-16-le.")
     try:
         cells = next(csv.reader([row.decode().lstrip("\ufeff")], delimiter=separator, strict=True))
     except UnicodeDecodeError as error:
@@ -86,7 +85,7 @@ def header_cells(row: bytes, separator: str, source: str) -> list[str]:
 
 
 def header_names(cells: Sequence[str]) -> list[str]:
-    """Return the cells of a header as names; its number where a name is blank."""
+    """Return the cells of a header as names; a blank name becomes "column" and its number."""
     return [of_text_cell(cell.strip()) or f"column {place}" for place, cell in enumerate(cells, start=1)]
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sslart._data.columns import MARKED, NAMES_SAMPLES, why_useless
+from sslart._data.columns import MARKED, why_useless
 from sslart._data.dates import days_of
 from sslart._data.interpretation import in_words
 from sslart._data.text_parsing import (
@@ -41,13 +41,13 @@ COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
 WITH_A_MARK = re.compile(r"[$€£]?\s?[+-]?\d[\d\s.,']*\s?[%$€£]?")
 WITH_A_UNIT = re.compile(r"[+-]?[\d.,]+\s?[^\d\s].*")
 SHOWN_CELLS = 5
-MOST_FIRST = 1000  # cells in which leading zeros are looked for
+MOST_FIRST = 1000  # cells checked for leading zeros, to save time
 
 
 class ColumnSummary(NamedTuple):
     """Interpretation of a column: name, kind, number of missing values, and details.
 
-    A column that is left out has no number of missing values.
+    The number of missing values is None for a column that is left out.
     """
 
     name: str
@@ -57,7 +57,7 @@ class ColumnSummary(NamedTuple):
 
 
 def split_names(options: Sequence[str] | None, columns: Container[str]) -> list[str]:
-    """Return the columns named in an option that may be given often, or once with commas."""
+    """Return the columns named in an option that may be repeated, or given once with commas."""
     names: list[str] = []
     for text in options or ():
         names += [text] if text in columns else [name.strip() for name in text.split(",") if name.strip()]
@@ -65,7 +65,7 @@ def split_names(options: Sequence[str] | None, columns: Container[str]) -> list[
 
 
 def check_columns(present: Iterable[str], names: Iterable[str | None], source: str) -> None:
-    """Raise a ValueError where a column that the user named is not there."""
+    """Raise a ValueError if a column named by the user does not exist."""
     known = list(present)
     for name in names:
         if name is not None and name not in known:
@@ -73,14 +73,14 @@ def check_columns(present: Iterable[str], names: Iterable[str | None], source: s
 
 
 def labels_of(frame: Any, name: str, source: str, classes: Any = None) -> list[Any]:
-    """Return the classes in a column, None where blank: as text, or of the kind that a model's classes have."""
+    """Return the labels in a column, None where blank: as text, or in the type of a model's classes."""
     check_columns(frame.columns, [name], source)
     cells = texts(frame[name])
     labels = [None if cell in MISSING else cell for cell in cells]
     known = [label for label in labels if label is not None]
     marks = sorted({cell for cell in cells if cell in MISSING})
     if marks:
-        note(f"{listed(marks)} in column {name!r} is taken for unlabelled. If it is a class, give it another name.")
+        note(f"{listed(marks)} in column {name!r} is treated as unlabelled. If it is a class, give it another name.")
     if classes is not None and len(classes) and classes.dtype.kind in "ib":
         read = int if classes.dtype.kind == "i" else {"true": True, "1": True, "false": False, "0": False}.__getitem__
         try:
@@ -97,7 +97,7 @@ def labels_of(frame: Any, name: str, source: str, classes: Any = None) -> list[A
             "the classes, or cut the measurements into classes first."
         )
     if "-1" in known:
-        note(f"-1 in column {name!r} is taken for a class. Leave a cell blank where the class is not known.")
+        note(f"-1 in column {name!r} is treated as a class. Leave a cell blank where the class is not known.")
     of_model = {} if classes is None else {plain(one): one for one in classes.tolist()}
     return [label if label is None else of_model.get(label, label) for label in labels]
 
@@ -118,7 +118,7 @@ def groups_of(frame: Any, name: str, source: str, classes: Sequence[Any] | None)
 def blank_rows(frame: Any, names: Sequence[str], source: str) -> Any:
     """Return a mask of rows without any cell in the named columns, with a note; all False if all are blank.
 
-    A cell with a mark for a missing value is blank.
+    A cell with a marker of a missing value is blank.
     """
     blank = np.ones(len(frame), dtype=bool)
     for name in names:
@@ -129,12 +129,12 @@ def blank_rows(frame: Any, names: Sequence[str], source: str) -> Any:
         blank &= (is_blank if column.dtype.kind in "iufbmM" else is_blank | column.isin(MISSING)).to_numpy()
     if blank.any() and not blank.all():
         first = frame.index[blank][0] + 1
-        note(f"{int(blank.sum())} row(s) of {source} are blank and left out of account; the first is row {first}.")
+        note(f"{int(blank.sum())} row(s) of {source} are blank and ignored; the first is row {first}.")
     return blank & (not blank.all())
 
 
 def rows_with_values(model: Any, frame: Any, source: str, features: Any = None) -> Any:
-    """Return a frame without rows that are blank in the columns that a model has learnt from, or in all features."""
+    """Drop the rows of a frame that are blank in all columns that a model has learnt from, or in all features."""
     features = frame.columns if features is None else features
     check_learnt_columns(model, features, source)
     return frame[~blank_rows(frame, learnt_columns(model) or features, source)]
@@ -143,7 +143,7 @@ def rows_with_values(model: Any, frame: Any, source: str, features: Any = None) 
 def read_samples_for(
     model: Any, data: str, encoding: str | None, label: str | None = None, id_column: str | None = None
 ) -> tuple[Any, Any, list[Any] | None]:
-    """Return the rows of a file with values, their samples as a model takes them, and their labels if it has any."""
+    """Return the non-blank rows of a file, their samples converted for a model, and their labels if there are any."""
     frame = read_table(data, encoding)
     check_columns(frame.columns, [label, id_column], data)
     frame = rows_with_values(model, frame, data)
@@ -153,9 +153,9 @@ def read_samples_for(
 
 
 def features_of(frame: Any, source: str, categories: Sequence[str] = (), numbers: Sequence[str] = ()) -> Any:
-    """Return the columns to learn from: numbers as numbers, all others and those named as categories.
+    """Return the feature columns of a frame: as numbers where possible, else (or if named) as categories.
 
-    What is no number in a column that is named as one is taken for blank.
+    In columns named as `numbers`, cells that are not numbers are treated as blank.
     """
     if not len(frame.columns):
         raise ValueError(f"{source} has no column left to learn from: ignore fewer columns.")
@@ -168,9 +168,9 @@ def features_of(frame: Any, source: str, categories: Sequence[str] = (), numbers
 
 
 def units_of(frame: Any, names: Sequence[str], numbers: Sequence[str] = ()) -> dict[str, str]:
-    """Return the unit of each of the named columns, of numbers, that holds text; empty where it has none.
+    """Return the unit of each of the named text columns that hold numbers; empty if there is none.
 
-    The user has said of some that they are `numbers`.
+    `numbers` are the columns that the user has declared as numbers.
     """
     found = {}
     for name in names:
@@ -188,28 +188,28 @@ def units_of(frame: Any, names: Sequence[str], numbers: Sequence[str] = ()) -> d
 
 
 def unusable(samples: Any, wanted: Sequence[str]) -> dict[str, str]:
-    """Return the columns that no model can learn from, and why; not those that the user wants."""
+    """Return the columns that are useless as features, with the reason, except those that the user wants."""
     found = {}
     for name in samples.columns:
         column = samples[name]
         if name not in wanted and column.dtype.kind != "M" and (why := why_useless(name, column.to_numpy())):
-            found[name] = "names the rows" if why == NAMES_SAMPLES else why
+            found[name] = why
     return {} if len(found) == len(samples.columns) else found
 
 
 def day_first_columns(frame: Any, samples: Any) -> list[str]:
-    """Return the columns of samples that hold dates with the day before the month in a frame."""
+    """Return the date columns in which the day precedes the month, as written in the original frame."""
     dates = [name for name in samples.columns if samples[name].dtype.kind == "M" and frame[name].dtype.kind != "M"]
     return [name for name in dates if day_comes_first(present_texts(frame[name]))]
 
 
 def learnt_columns(model: Any) -> list[str]:
-    """Return the names of the columns that a model has learnt from; none where they had no names."""
+    """Return the names of the columns that a model has learnt from; empty if they had no names."""
     return [str(name) for name in getattr(model, "feature_names_in_", ())]
 
 
 def check_learnt_columns(model: Any, present: Iterable[str], source: str) -> None:
-    """Raise a ValueError where a column that a model has learnt from is not there."""
+    """Raise a ValueError if a column that a model has learnt from is missing."""
     known, left_out = list(present), view_of(model).reader.plan.left_out
     names = [name for place, name in enumerate(learnt_columns(model)) if place not in left_out]
     if not names and len(known) != model.n_features_in_:
@@ -226,7 +226,7 @@ def check_learnt_columns(model: Any, present: Iterable[str], source: str) -> Non
 
 
 def samples_for(model: Any, frame: Any, source: str) -> Any:
-    """Return the columns that a model has learnt from, in its order and of its kinds; others are left out."""
+    """Convert a frame to samples of a model: its columns, in its order and with its types."""
     check_learnt_columns(model, frame.columns, source)
     names = learnt_columns(model)
     if not names:
@@ -248,12 +248,15 @@ def samples_for(model: Any, frame: Any, source: str) -> Any:
         found = _feature(
             name, frame[name], source, categorical=is_category, categories=categories, unit=units.get(place)
         )
-        columns[name] = pandas().Series(found, dtype=object) if is_category else found  # else pandas reads it as text
+        columns[name] = pandas().Series(found, dtype=object) if is_category else found  # keep booleans and numbers
     return _checked(columns, source, frame.index)
 
 
 def _checked(columns: Mapping[str, Any], source: str, index: Any, *, blank_rows: bool = False) -> Any:
-    """Return the columns as a frame without infinity; blank rows are refused, or taken where others have values."""
+    """Return the columns as a frame, or raise a ValueError for infinity or blank rows.
+
+    With `blank_rows`, blank rows are accepted if others have values.
+    """
     frame = pandas().DataFrame(columns)
     for name in frame.columns:
         infinite = np.isinf(frame[name].to_numpy()).nonzero()[0] if frame[name].dtype.kind == "f" else np.empty(0)
@@ -281,9 +284,9 @@ def _feature(
     categories: Mapping[str, Any] | None = None,
     unit: str | None = None,
 ) -> Any:
-    """Return a column as numbers or as categories; where `categorical` is None, as numbers if all values are.
+    """Convert a column to numbers or categories; if `categorical` is None, to numbers if all values are numbers.
 
-    With a unit, which may be empty, numbers may have it, and what is no number is taken for blank.
+    With a unit, which may be empty, numbers may have it, and other cells are treated as blank.
     """
     pd = pandas()
     where = f"Column {name!r} of {source}"
@@ -295,7 +298,7 @@ def _feature(
         return _categories(column, categories or {})
     is_yes_or_no = column.dtype.kind == "b" or (column.dtype == object and column.map(type).eq(bool).any())
     if not is_yes_or_no:
-        with suppress(*_not_numbers()):  # most columns, and at once
+        with suppress(*_not_numbers()):  # fast path for plain numbers
             values = arrow("").array(column, from_pandas=True).cast("float64").to_numpy(zero_copy_only=False)
             if categorical is None:
                 _note_leading_zeros(name, column)
@@ -322,15 +325,15 @@ def _feature(
         if others:
             row = column.index[cells.index(others[0])] + 1
             raise ValueError(
-                f"{where} holds numbers in the model, and {others[0]!r} in row {row} is none: correct it, or leave the "
-                "cell blank."
+                f"{where} holds numbers in the model, and {others[0]!r} in row {row} is not one: correct it, or leave "
+                "the cell blank."
             )
         return numbers
     return _categories(column, categories or {})
 
 
 def _marked_numbers(name: str, column: Any) -> Any:
-    """Return the numbers with marks or a unit in a column, with a note; None where it has none."""
+    """Parse the numbers with signs or a unit in a column, with a note; None if it has none."""
     places, cells = _distinct(column)
     found = numbers_with_marks(cells, np.bincount(places % len(cells), minlength=len(cells)).tolist())
     if found is None:
@@ -342,13 +345,13 @@ def _marked_numbers(name: str, column: Any) -> Any:
 def _note_blank(name: str, cells: Iterable[str]) -> None:
     shown = sorted(set(cells))
     if shown:
-        note(f"column {name!r} holds numbers; {listed(shown, SHOWN_CELLS)} in it is taken for blank.")
+        note(f"column {name!r} holds numbers; {listed(shown, SHOWN_CELLS)} in it is treated as blank.")
 
 
 def _note_names(name: str, cells: Sequence[str], others: Sequence[str]) -> bool:
-    """Note texts among numbers that are names as well, and return True; or return False.
+    """Note texts among numbers that look like codes, and return True; else return False.
 
-    Names have leading zeros, or are few, and those that are no numbers come again and again.
+    Codes have leading zeros, or they are few and the texts are repeated often.
     """
     counts = Counter(others)
     known = set(cells)
@@ -356,8 +359,8 @@ def _note_names(name: str, cells: Sequence[str], others: Sequence[str]) -> bool:
     if not are_repeated and not any(LEADING_ZERO.match(cell) for cell in known.difference(counts)):
         return False
     note(
-        f"column {name!r} has {listed(sorted(counts), SHOWN_CELLS)} among numbers that look like codes: all are taken "
-        f"for categories. --number {shlex.quote(name)} takes the numbers for amounts, and the others for blank."
+        f"column {name!r} has {listed(sorted(counts), SHOWN_CELLS)} among numbers that look like codes: all are "
+        f"treated as categories. --number {shlex.quote(name)} takes the numbers for amounts, and the others for blank."
     )
     return True
 
@@ -375,25 +378,25 @@ def _note_leading_zeros(name: str, column: Any) -> None:
 
 
 def _categories(column: Any, known: Mapping[str, Any]) -> Any:
-    """Return a column as categories, those that are known as they are known."""
+    """Return a column as categories, with known ones in their learnt type."""
     places, cells = _distinct(column)
     return np.array([None if cell is None else known.get(cell, cell) for cell in cells], dtype=object)[places]
 
 
 def _distinct(column: Any) -> tuple[Any, list[str | None]]:
-    """Return the distinct cells of a column, None for missing ones at the end, and the place of each row's cell."""
+    """Return the index of each row's cell among the distinct cells, and these, with None for missing ones as last."""
     places, cells = distinct(column)
     return places, [None if cell is None or (text := plain(cell)) in MISSING else text for cell in cells]
 
 
 def _dates(name: str, column: Any, source: str, *, day_first: bool | None) -> Any:
-    """Return a column as dates; if `day_first` is None, the cells decide whether the day precedes the month."""
+    """Parse a column as dates; if `day_first` is None, it is inferred from the cells."""
     if column.dtype.kind == "M":
         return column.to_numpy()
     places, cells = _distinct(column)
     if others := [cell for cell in cells if cell is not None and lacks_a_part(cell)]:
         verb = "lacks a part of the date and is" if len(others) == 1 else "lack a part of the date and are"
-        note(f"{listed(sorted(others), SHOWN_CELLS)} in column {name!r} {verb} taken for blank.")
+        note(f"{listed(sorted(others), SHOWN_CELLS)} in column {name!r} {verb} treated as blank.")
     if day_first is None:
         day_first = day_comes_first(cells)
         if day_first is None:
@@ -404,8 +407,8 @@ def _dates(name: str, column: Any, source: str, *, day_first: bool | None) -> An
     except NotADateError as error:
         row = column.index[(places == error.place).nonzero()[0][0]] + 1
         raise ValueError(
-            f"Column {name!r} of {source} holds dates, and {cells[error.place]!r} in row {row} is none: correct it, or "
-            "leave the cell blank."
+            f"Column {name!r} of {source} holds dates, and {cells[error.place]!r} in row {row} is not one: correct it, "
+            "or leave the cell blank."
         ) from error
 
 
@@ -415,9 +418,9 @@ def _not_numbers() -> tuple[type[Exception], ...]:
 
 
 def _refuse_other_kinds(name: str, where: str, others: list[str], cells: Sequence[str]) -> None:
-    """Raise a ValueError where text is a number with a comma or a unit, a slip among dates, or one among numbers.
+    """Raise a ValueError for numbers with a comma or a unit, and for typing errors among dates or numbers.
 
-    Of the cells, `others` are no plain numbers.
+    `others` are the cells that are not plain numbers.
     """
     n_known = len(cells)
     not_dates = [cell for cell in others if not is_date(cell)]
@@ -450,7 +453,7 @@ def _refuse_other_kinds(name: str, where: str, others: list[str], cells: Sequenc
 
 
 def understood(samples: Any) -> list[ColumnSummary]:
-    """Return the interpretation of each column to learn from."""
+    """Return the interpretation of each feature column."""
     described = []
     for name in samples.columns:
         column = samples[name]

@@ -1,4 +1,4 @@
-"""Files of the user, read piece by piece: CSV, TSV, Parquet, Arrow and Excel, however long they are."""
+"""Reading of table files in pieces, of any length: CSV, TSV, Parquet, Arrow and Excel."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from sslart._utils.files import STANDARD
 from sslart._utils.optional import install_command, optional
 
 CELLS_PER_PIECE = 2**18
-BYTES_PER_PIECE = MAX_LINE_BYTES  # a longer row may not fit into one
-BYTES_OF_TEXT = 2**25  # in a piece of a Parquet file
+BYTES_PER_PIECE = MAX_LINE_BYTES  # so that every row fits into a piece
+BYTES_OF_TEXT = 2**25  # of text in a piece of a Parquet file
 MIN_ROWS = 1000
-OLD_EXCEL = b"\xd0\xcf\x11\xe0"  # .xls, and all files of Office with a password
+OLD_EXCEL = b"\xd0\xcf\x11\xe0"  # .xls, and all Office files with a password
 _STARTS = {
     b"PAR1": "Parquet",
     b"ARROW1": "Arrow",
@@ -43,12 +43,12 @@ _NAMES = {".parquet": "Parquet", ".pq": "Parquet", ".xlsx": "Excel", ".xls": "Ex
 class Piece(NamedTuple):
     """Some rows of a file."""
 
-    frame: Any  # text as text, but for decimal commas in a table cut at semicolons, which are points
-    as_written: Any  # the same rows as they stand in the file
-    schema: Any = None  # the types of `as_written`, where the file has types or all is text
-    separator: str = ""  # of the cells of a text
-    text: Utf8Text | None = None  # the text, which knows its encoding
-    has_mark: bool = False  # whether the text begins with a mark of its encoding
+    frame: Any  # text columns; decimal commas of a table separated by semicolons are converted to points
+    as_written: Any  # the same rows as in the file
+    schema: Any = None  # the types of `as_written`, if the file has types or all is text
+    separator: str = ""  # of the cells of a text file
+    text: Utf8Text | None = None  # the text with its encoding
+    has_mark: bool = False  # whether the text begins with a byte order mark
 
 
 def read_pieces(
@@ -56,10 +56,10 @@ def read_pieces(
 ) -> Iterator[Any]:
     """Yield a file as frames of some rows each, at least one; the index continues from frame to frame.
 
-    The source is a path, or ``-`` for standard input. Its first bytes decide what it holds, else its name. Of text, the
-    header decides what separates the cells: comma, tab or semicolon; an encoding that is not given is found out: UTF-8,
-    UTF-16 with its mark, or Windows-1252. With `cells_only`, columns of lists, records and bytes are refused: of a file
-    from somebody else they may take all memory.
+    The source is a path, or ``-`` for standard input. Its format is determined by its first bytes, else by its name.
+    In text files, the header determines the separator (comma, tab or semicolon), and the encoding is detected if it is
+    not given: UTF-8, UTF-16 with a byte order mark, or Windows-1252. With `cells_only`, columns of lists, records and
+    bytes raise a ValueError: in an untrusted file they may take all memory.
     """
     for piece in read_originals(source, encoding, progress=progress, cells_only=cells_only):
         yield piece.frame
@@ -74,7 +74,7 @@ def read_originals(
         try:
             kind = kind_of(file, source)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise ValueError(f"{name} is packed with gzip, and damaged: copy or pack it again.") from error
+            raise ValueError(f"{name} is a damaged gzip file: copy or compress it again.") from error
         n_rows = 0
         pieces = _READERS[kind](file, name, cells_only) if kind else _read_text(file, name, encoding)
         for piece in pieces:
@@ -90,7 +90,7 @@ def read_originals(
 
 
 def read_table(source: str, encoding: str | None = None) -> Any:
-    """Return a file, or standard input, as one frame with at least one row."""
+    """Read a file, or standard input, as one frame with at least one row."""
     return pandas().concat(list(read_pieces(source, encoding)))
 
 
@@ -101,7 +101,7 @@ def rows_per_piece(n_columns: int) -> int:
 
 @contextmanager
 def opened(source: str, progress: bool | str) -> Iterator[BinaryIO]:
-    """Open a file; of standard input and of a pipe, which cannot be read twice, a copy."""
+    """Open a file; standard input and pipes, which cannot be read twice, are copied first."""
     with ExitStack() as stack:
         if source == STANDARD:
             if sys.stdin is None:
@@ -130,9 +130,9 @@ def _copied(stream: IO[bytes]) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _watched(file: BinaryIO, progress: bool | str) -> Iterator[Any]:
-    """Return the file, with a progress bar where standard error is a terminal.
+    """Return the file, with a progress bar if standard error is a terminal.
 
-    A text says what becomes of the rows, which takes longer than reading them: time goes on at the end of the file too.
+    `progress` may be a text on the work done with the rows; the clock then runs until the work is done.
     """
     if not (progress and sys.stderr.isatty()):
         yield file
@@ -146,7 +146,7 @@ def _watched(file: BinaryIO, progress: bool | str) -> Iterator[Any]:
 
 
 def kind_of(file: BinaryIO, source: str = "") -> str:
-    """Return the kind of a file by its first bytes, else by its name; empty for text."""
+    """Return the format of a file by its first bytes, else by its name; empty for text."""
     start = file.read(6)
     file.seek(0)
     by_name = _NAMES.get(Path(source).suffix.lower(), "")
@@ -173,16 +173,16 @@ def _read_text(file: BinaryIO, name: str, encoding: str | None) -> Iterator[Piec
                     frame=frame, as_written=as_written, separator=separator, text=text, has_mark=has_mark
                 )
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ValueError(f"{name} breaks off before its end, or is damaged: copy or pack it again.") from error
+        raise ValueError(f"{name} is truncated or damaged: copy or compress it again.") from error
     except pyarrow.ArrowInvalid as error:
         raise ValueError(
             f"{name} is not an even table: {str(error).strip().rstrip('.')}. Give every row as many cells as the "
-            "header, and put cells that hold a separator in quotes."
+            "header, and put cells that contain a separator in quotes."
         ) from error
 
 
 def _read_rows(rows: bytes, names: list[str], separator: str, strings: Any) -> Any:
-    """Return rows as a table of texts. Arrow reads from memory: its threads must not call a file of Python."""
+    """Parse rows as a table of texts. Arrow reads from memory, since its threads must not call a Python file object."""
     arrow_csv = arrow(".csv")
     return arrow_csv.read_csv(
         arrow("").BufferReader(rows),
@@ -193,7 +193,7 @@ def _read_rows(rows: bytes, names: list[str], separator: str, strings: Any) -> A
 
 
 def _with_points(batch: Any) -> Any:
-    """Return cells such as 1,5 as 1.5: tables separated by semicolons use decimal commas."""
+    """Convert decimal commas to points, as tables separated by semicolons have them."""
     replace = arrow(".compute").replace_substring_regex
     columns = [replace(column, r"^\s*([+-]?\d+),(\d+)\s*$", r"\1.\2") for column in batch.columns]
     return arrow("").table(columns, names=batch.schema.names)
@@ -211,7 +211,7 @@ class Header(NamedTuple):
 def read_header(text: Utf8Text, name: str) -> Header:
     """Return the header of a text, or raise a ValueError with a remedy if there is none."""
     whole, content, found, is_over = b"", b"", None, False
-    while not is_over and (found is None or found[0] == content):  # its end may be half a line end
+    while not is_over and (found is None or found[0] == content):  # the end may split a \r\n
         if len(content) > MAX_LINE_BYTES:
             raise _long_header(name)
         read = text.read(BYTES_PER_PIECE)
@@ -225,7 +225,7 @@ def read_header(text: Utf8Text, name: str) -> Header:
     if len(row) > MAX_LINE_BYTES:
         raise _long_header(name)
     if row.endswith(b"\r"):
-        raise ValueError(f"{name} has the line ends of an old Macintosh: save it anew as CSV (UTF-8).")
+        raise ValueError(f"{name} has the line ends of an old Macintosh (CR): save it again as CSV (UTF-8).")
     return Header(row, separator, whole[: len(whole) - len(content)], content[len(row) :])
 
 
@@ -254,7 +254,7 @@ def _read_parquet(file: BinaryIO, name: str, cells_only: bool) -> Iterator[Piece
 
 
 def _written_out(batch: Any, texts: set[str], source: str) -> Iterator[Any]:
-    """Yield a batch in parts, with texts for their numbers: a few bytes of a file may repeat a long text often."""
+    """Decode dictionary-encoded texts of a batch; yield it in parts, as a few bytes may repeat long texts."""
     compute = arrow(".compute")
     n_bytes = np.zeros(batch.num_rows, dtype=np.int64)
     for name in texts:
@@ -289,7 +289,7 @@ def _read_arrow(file: BinaryIO, name: str, cells_only: bool) -> Iterator[Piece]:
 
 
 def _as_piece(batch: Any) -> Piece:
-    """Return a batch as a piece; the row names that pandas keeps beside the columns become columns or go."""
+    """Return a batch as a piece; a pandas index stored in the file becomes columns, or is dropped if it has no name."""
     unnamed = [name for name in batch.schema.names if name.startswith("__index_level_")]
     batch = batch.drop_columns(unnamed)
     frame = batch.to_pandas(ignore_metadata=True, integer_object_nulls=True)
@@ -314,12 +314,12 @@ def _read_excel(file: BinaryIO, name: str, _: bool) -> Iterator[Piece]:
         ) from error
     except MemoryError:
         raise
-    except Exception as error:  # a damaged file raises all sorts of errors deep in the packages that read it
+    except Exception as error:  # damaged files raise all kinds of errors in the packages that read them
         raise ValueError(f"{name} cannot be read as a spreadsheet: {error}. Save it as CSV (UTF-8).") from error
 
 
 def _with_whole_numbers(column: Any) -> Any:
-    """Return a column of a sheet, which stores all numbers as floats, as integers if all are whole."""
+    """Convert a column of a sheet, which stores all numbers as floats, to integers if all are whole."""
     is_whole = column.dtype.kind == "f" and (column.dropna().mod(1) == 0).all() and (column.abs().max() < 2**53)
     return column.astype("Int64") if is_whole else column
 
@@ -328,16 +328,16 @@ _READERS = {"Parquet": _read_parquet, "Arrow": _read_arrow, "Arrow stream": _rea
 
 
 class Sampled(NamedTuple):
-    """The rows that were drawn, in their order, and how many rows there were."""
+    """Sampled rows in their order, and the number of rows sampled from."""
 
     frame: Any
     n_rows: int
 
 
 def sample_rows(pieces: Iterable[Any], label: str | None, most: int, seed: int) -> Sampled:
-    """Return at most `most` rows, drawn at random; unlabelled rows only if all labelled ones fit.
+    """Sample at most `most` rows; unlabelled rows only if all labelled ones fit.
 
-    Without a label column all rows are drawn alike.
+    Without a label column, sampling is uniform.
     """
     random = np.random.default_rng(seed)
     frames: list[Any] = []

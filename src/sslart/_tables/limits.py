@@ -1,4 +1,4 @@
-"""Limits on tables, checked before memory is allocated: widths, spreadsheets, and packed typed files."""
+"""Limits on tables, checked before memory is allocated: widths, spreadsheets, and compressed Arrow files."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from sslart._utils.optional import optional
 
 MAX_LINE_BYTES = 2**21  # of a header, and of a row
 MAX_COLUMNS = 100_000
-MAX_SHEET_BYTES = 2**28  # of a spreadsheet, unpacked
-MAX_SHEET_CELLS = 2**25  # of a sheet, empty ones among them
+MAX_SHEET_BYTES = 2**28  # of a spreadsheet, decompressed
+MAX_SHEET_CELLS = 2**25  # of a sheet, including empty ones
 BYTES_AT_ONCE = 2**16
 LETTERS = 26
-MAX_UNPACKED_BYTES = 2**28  # of what is packed more than so many times:
-MAX_PACKED_TIMES = 64
-ARROW_FILE = b"ARROW1\0\0"  # what follows is a stream
-DICTIONARIES, ROWS = 2, 3  # kinds of messages
-HEADER_KIND, HEADER, DATA, BUFFERS, COMPRESSION = 1, 2, 1, 2, 3  # numbers of fields
+MAX_UNPACKED_BYTES = 2**28  # decompressed size, allowed at any ratio
+MAX_PACKED_TIMES = 64  # compression ratio, allowed at any size
+ARROW_FILE = b"ARROW1\0\0"  # magic bytes before the stream
+DICTIONARIES, ROWS = 2, 3  # types of messages in Arrow's FlatBuffers schema
+HEADER_KIND, HEADER, DATA, BUFFERS, COMPRESSION = 1, 2, 1, 2, 3  # numbers of fields there
 
 
 def check_width(n_columns: int, source: str) -> None:
-    """Raise a ValueError where a table has too many columns."""
+    """Raise a ValueError if a table has too many columns."""
     if n_columns > MAX_COLUMNS:
         raise ValueError(
             f"{source} has {n_columns} columns, and at most {MAX_COLUMNS} can be read: give fewer columns, or check "
-            "what separates the cells."
+            "the separator of cells."
         )
 
 
 def check_sheets(file: BinaryIO) -> None:
-    """Raise a ValueError where a packed spreadsheet is too large; a wrong size in it ends reading with an error.
+    """Raise a ValueError if a spreadsheet is too large; a wrong size in its archive leads to a read error later.
 
-    A few bytes can name a cell in the last row and column, and all cells before it would be made.
+    A few bytes can name a cell in the last row and column, and all cells before it would be allocated.
     """
     with zipfile.ZipFile(file) as packed:
         n_bytes = sum(one.file_size for one in packed.infolist())
@@ -48,23 +48,23 @@ def check_sheets(file: BinaryIO) -> None:
 
 
 class _Extent:
-    """The rows and columns up to the last cell with a value."""
+    """Extent of a sheet: rows and columns up to the last cell with a value."""
 
     def __init__(self) -> None:
         self._row = self._column = self._n_rows = self._n_columns = 0
 
     def check(self, part: IO[bytes]) -> None:
-        """Raise a ValueError where the cells of a part reach too far; a part that is no sheet has none."""
+        """Raise a ValueError if the cells of a part reach too far; other parts than sheets have no cells."""
         parser = expat.ParserCreate()
         parser.StartElementHandler = self._start
         try:
             while content := part.read(BYTES_AT_ONCE):
                 parser.Parse(content, False)
         except expat.ExpatError:
-            return  # such as a picture; a damaged sheet is refused by its reader
+            return  # such as an image; a damaged sheet fails in its reader
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        if name not in ("c", "v"):  # which are most
+        if name not in ("c", "v"):  # fast path: most elements are cells and values
             name = name.rpartition(":")[2]
         if name == "c":
             self._at_cell(attributes.get("r", ""))
@@ -77,7 +77,7 @@ class _Extent:
                 raise ValueError(f"its cells reach to {end}: delete what is far from the table")
 
     def _at_cell(self, reference: str) -> None:
-        """Go to a cell such as B7; to the next one where it has no name."""
+        """Move to a cell such as B7; to the next one if it has no reference."""
         letters = reference.rstrip("0123456789")
         self._column = _column(letters) if letters else self._column + 1
         if reference != letters:
@@ -88,13 +88,13 @@ class _Extent:
 def _column(letters: str) -> int:
     """Return the number of a column such as AB, from 1."""
     number = 0
-    for letter in letters[:4]:  # there are three at most
+    for letter in letters[:4]:  # valid references have three at most
         number = number * LETTERS + ord(letter.upper()) - ord("A") + 1
     return number
 
 
 def check_cells(schema: Any, name: str) -> None:
-    """Raise a ValueError where a column holds lists, records or bytes: one row of it can take all memory."""
+    """Raise a ValueError if a column holds lists, records or bytes: one row of it can take all memory."""
     for field in schema:
         if not _is_cell(field.type):
             raise ValueError(
@@ -112,7 +112,7 @@ def _is_cell(kind: Any) -> bool:
 
 
 def check_packed(file: BinaryIO, name: str) -> None:
-    """Raise a ValueError where a stream of Arrow, which begins here, unpacks to far more than it has."""
+    """Raise a ValueError if the Arrow stream at the position of a file decompresses to far more than its size."""
     ipc = optional("pyarrow.ipc", "cli")
     for message in ipc.MessageReader.open_stream(file):
         n_packed = 0 if message.body is None else len(message.body)
@@ -128,7 +128,7 @@ def check_packed(file: BinaryIO, name: str) -> None:
 
 
 def _n_unpacked(message: Any) -> int:
-    """Return the total unpacked size of the buffers of a message; each buffer begins with its size."""
+    """Return the total decompressed size of the buffers of a message; each buffer begins with its size."""
     content, body = bytes(message.metadata), memoryview(message.body)
     table = _Table(content, struct.unpack_from("<I", content, 0)[0])
     kind = table.number(HEADER_KIND)
@@ -142,7 +142,7 @@ def _n_unpacked(message: Any) -> int:
 
 
 class _Table:
-    """A table of a FlatBuffer, as the messages of Arrow are written."""
+    """A table in a FlatBuffer, the format of Arrow messages."""
 
     def __init__(self, content: bytes, place: int) -> None:
         self._content, self._place = content, place

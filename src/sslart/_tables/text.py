@@ -1,4 +1,4 @@
-"""Text files: decoded to UTF-8, and cut into whole rows, where line ends in quotes end no row."""
+"""Text files: decoding to UTF-8, and splitting into whole rows, with line ends inside quotes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import BinaryIO, Protocol
 from sslart._tables.limits import MAX_LINE_BYTES
 from sslart._utils.notes import note
 
-WESTERN = "cp1252"  # as Latin-1, with quotes and the euro sign where that has control characters
+WESTERN = "cp1252"  # Latin-1 with typographic quotes and the euro sign instead of control characters
 CURE = "name its encoding with --encoding, or save it as CSV (UTF-8)"
 MAX_MARK_BYTES = 4
-_MARKS = {  # that of UTF-32 begins as that of UTF-16
+_MARKS = {  # UTF-32 first, since its mark begins like that of UTF-16
     codecs.BOM_UTF32_LE: "utf-32-le",
     codecs.BOM_UTF32_BE: "utf-32-be",
     codecs.BOM_UTF16_LE: "utf-16-le",
@@ -25,7 +25,7 @@ QUOTE = b'"'
 FIRST_LINE = re.compile(rb"[^\r\n]*")
 OPENING = re.compile(rb'(?:^|(?<=[,\t;]))"')
 SEPARATORS = ",\t;"
-AT_ONCE = 1000  # repeats in one match: each takes memory until the match ends
+AT_ONCE = 1000  # repeats in one match of a regular expression, which takes memory for each
 
 
 class Readable(Protocol):
@@ -36,12 +36,12 @@ class Readable(Protocol):
 
 
 def check_encoding(name: str | None) -> None:
-    """Raise a ValueError where there is no encoding of a name."""
+    """Raise a ValueError if an encoding is unknown."""
     try:
         if name is not None:
             codecs.lookup(name)
             b"a".decode(name)
-    except UnicodeDecodeError:  # it needs more than one byte
+    except UnicodeDecodeError:  # a known encoding with more than one byte per character
         pass
     except (LookupError, ValueError) as error:
         raise ValueError(
@@ -51,9 +51,9 @@ def check_encoding(name: str | None) -> None:
 
 
 def encoding_of(start: bytes, given: str | None) -> str | None:
-    """Return the encoding that is given, or that a mark at the start of a text shows, which stays part of the text.
+    """Return the given encoding, or that of a byte order mark, which stays part of the text.
 
-    None where there is neither, and for UTF-8.
+    None if there is neither, and for UTF-8.
     """
     if given is not None and codecs.lookup(given).name not in ("utf-16", "utf-32"):
         return None if codecs.lookup(given).name in ("utf-8", "utf-8-sig") else given
@@ -61,10 +61,10 @@ def encoding_of(start: bytes, given: str | None) -> str | None:
 
 
 class Utf8Text:
-    """A text in any encoding, read as UTF-8, and written as it was.
+    """A text in any encoding, read as UTF-8 and encoded back for writing.
 
-    Without a given encoding and without a mark the text is UTF-8. Where it is not, and all before the first other byte
-    is ASCII, it is Windows-1252, with a note.
+    The default encoding without a byte order mark is UTF-8. If the first non-ASCII bytes are invalid UTF-8, it is
+    Windows-1252, with a note.
     """
 
     def __init__(self, file: BinaryIO, source: str, encoding: str | None = None) -> None:
@@ -90,7 +90,7 @@ class Utf8Text:
         return text
 
     def encoded(self, content: bytes) -> bytes:
-        """Return text in UTF-8 in the encoding of this text."""
+        """Convert UTF-8 to the encoding of this text."""
         return content if self._decoder is None else content.decode().encode(self._encoding)
 
     def _as_utf8(self, content: bytes) -> bytes:
@@ -123,7 +123,7 @@ class Utf8Text:
 class Utf8Stream:
     """An incremental decoder to UTF-8; undecodable bytes are replaced by bytes that are invalid in UTF-8.
 
-    Without an encoding, a mark at the start decides.
+    Without an encoding, a byte order mark decides.
     """
 
     def __init__(self, encoding: str | None) -> None:
@@ -132,7 +132,7 @@ class Utf8Stream:
         self._is_begun = False
 
     def read(self, content: bytes, *, is_over: bool = False) -> bytes:
-        """Decode the next content; at its end also the remainder."""
+        """Decode the next bytes; with `is_over`, also the remainder."""
         if not self._is_begun:
             self._start += content
             if len(self._start) < MAX_MARK_BYTES and not is_over:
@@ -162,7 +162,7 @@ codecs.register_error(_KEPT_AS_NO_TEXT, _half_a_character)
 def first_row(text: bytes) -> tuple[bytes, str] | None:
     """Return the first row of a text with its line end, and its separator; None if no row ends.
 
-    The separator is the one that comes most often outside quotes. A line end in quotes ends no row.
+    The separator is the most frequent one outside quotes. Line ends inside quotes do not end a row.
     """
     counts = _separators_in(FIRST_LINE.match(text)[0])  # type: ignore[index]
     likely = max(counts, key=lambda one: counts[one])
@@ -187,7 +187,7 @@ def _separators_in(row: bytes) -> dict[str, int]:
 def whole_rows(file: Readable, separator: str, n_bytes: int, source: str, rest: bytes = b"") -> Iterator[bytes]:
     """Yield the rest of a file in pieces of about `n_bytes` bytes that end with a whole row.
 
-    What was read of it before, and is yielded too, is `rest`.
+    `rest` is the content read before, which is yielded first.
     """
     row = RowEnds(separator)
     while content := file.read(n_bytes):
@@ -206,7 +206,7 @@ def whole_rows(file: Readable, separator: str, n_bytes: int, source: str, rest: 
 
 
 def rows_in(text: bytes, separator: str) -> Iterator[bytes]:
-    """Yield the rows of a text, each with its end, which the last one may lack."""
+    """Yield the rows of a text with their line ends, which the last one may lack."""
     if QUOTE not in text:
         yield from text.splitlines(keepends=True)
         return
@@ -239,10 +239,10 @@ class RowEnds:
         self._rest_of_cell = re.compile(rf"{other}(?:{separator}|{line_end})".encode())
 
     def after(self, text: bytes, start: int) -> int | None:
-        """Return where a row that starts at a place ends; None where the text is over before."""
+        """Return the end of the row that starts at a position; None if the text ends before."""
         while True:
             found = self._cells.match(text, start)
-            if found is None or found.end() == start:  # a cell of many quotes, or one that is not over
+            if found is None or found.end() == start:  # a cell of many quotes, or an incomplete one
                 closed = _after_quotes(text, start) if text[start : start + 1] == QUOTE else -1
                 found = self._rest_of_cell.match(text, closed) if closed >= 0 else None
                 if found is None:
@@ -261,7 +261,7 @@ def _after_quotes(text: bytes, opening: int) -> int:
 
 
 def _end_of_rows(text: bytes, row: RowEnds) -> int:
-    """Return where the last whole row ends."""
+    """Return the end of the last complete row."""
     if QUOTE not in text:
         return max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
     end = 0
@@ -271,6 +271,6 @@ def _end_of_rows(text: bytes, row: RowEnds) -> int:
 
 
 def _cell_pattern(separator: str, most_quotes: int | None = None) -> str:
-    """Return the pattern of a cell; a cell that starts with a quote is quoted, with a limit on escaped quotes."""
+    """Return the pattern of a plain or quoted cell, with a limit on escaped quotes."""
     other, times = rf"[^{separator}\r\n]*", "*" if most_quotes is None else f"{{0,{most_quotes}}}"
     return rf'(?:"[^"]*(?:""[^"]*){times}"(?!"){other}|(?!"){other})'

@@ -1,4 +1,4 @@
-"""The table that a model is fitted to: its columns as samples, labels, groups and names."""
+"""The training table of the command line and the service: samples, labels, groups and row names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SHOWN_CLASSES = 30
 
 
 class TrainingTable(NamedTuple):
-    """Rows to learn from, with the name and the group of each row, where a column has them."""
+    """Training rows: samples, and labels, names and groups if there are columns of them."""
 
     samples: Any
     labels: list[Any]
@@ -38,7 +38,7 @@ class TrainingTable(NamedTuple):
     groups: list[str | None] | None
     columns: list[ColumnSummary]
     day_first: list[str]  # columns with dates in which the day comes before the month
-    units: dict[str, str]  # of columns of text that hold numbers: their unit, empty where they have none
+    units: dict[str, str]  # unit of each text column of numbers, empty if there is none
     numbers: list[str]  # columns that the user has named as numbers
 
     @property
@@ -53,7 +53,7 @@ class TrainingTable(NamedTuple):
 
 
 class ColumnRoles(NamedTuple):
-    """The columns that the user has named; a table without labels has no label column."""
+    """Roles of columns named by the user; the label is None for a table without labels."""
 
     label: str | None
     id_column: str | None = None
@@ -64,7 +64,7 @@ class ColumnRoles(NamedTuple):
     number: Sequence[str] | None = None
 
     def numbers(self, columns: Iterable[str], source: str) -> list[str]:
-        """Return the columns that are named as numbers, after checking."""
+        """Validate and return the columns named as numbers."""
         names = list(columns)
         found = split_names(self.number, names)
         check_columns(names, found, source)
@@ -74,7 +74,7 @@ class ColumnRoles(NamedTuple):
         return found
 
     def divided(self, columns: Iterable[str], source: str) -> tuple[list[str], list[str], list[str], list[str]]:
-        """Return the features of a table, and what is left out, taken for categories, and used, after checking."""
+        """Validate the roles; return the features, and the columns to ignore, to take for categories, and to use."""
         names = list(columns)
         left_out = [name for name in (self.id_column, *split_names(self.ignore, names)) if name is not None]
         categories, used = split_names(self.category, names), split_names(self.use, names)
@@ -92,7 +92,7 @@ class ColumnRoles(NamedTuple):
 def read_training_table(
     path: str, named: ColumnRoles, most_rows: int, seed: int, encoding: str | None = None, *, progress: bool
 ) -> TrainingTable:
-    """Return the training rows of a file, or raise an error with a remedy."""
+    """Read the training rows of a file."""
     pieces = _labelled_pieces(path, named.label, encoding, progress)
     frame, n_rows = sample_rows(pieces, named.label, most_rows, seed)
     if len(frame) < n_rows:
@@ -102,9 +102,10 @@ def read_training_table(
 
 
 def training_table_of(frame: Any, named: ColumnRoles, source: str, *, need_labels: bool = True) -> TrainingTable:
-    """Return the training rows of a frame, as `read_pieces` yields it, or raise an error with a remedy.
+    """Return the training rows of a frame from `read_pieces`.
 
-    Where there is no label column, all labels are None; one without a label is refused, unless labels are not needed.
+    Without a label column, all labels are None; an empty label column raises a ValueError, unless `need_labels` is
+    False.
     """
     label, id_column, group = named[:3]
     features, left_out, categories, used = named.divided(frame.columns, source)
@@ -137,10 +138,10 @@ def training_table_of(frame: Any, named: ColumnRoles, source: str, *, need_label
 def _without_columns(
     samples: Any, frame: Any, labels: list[Any], why_not: dict[str, str]
 ) -> tuple[Any, Any, list[Any]]:
-    """Return rows without some columns, and without the rows that have no value then, with notes."""
+    """Drop columns, and rows left without any value, with notes."""
     for name, why in why_not.items():
         what = "is free text" if why == FREE_TEXT else why
-        note(f"column {name!r} is left out: it {what}. --use {shlex.quote(name)} learns from it all the same.")
+        note(f"column {name!r} is left out: it {what}. --use {shlex.quote(name)} learns from it nevertheless.")
     samples = samples.drop(columns=list(why_not))
     empty = samples.isna().all(axis=1).to_numpy()
     if empty.any():

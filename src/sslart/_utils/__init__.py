@@ -1,1 +1,1 @@
-"""No machine learning: checked parameters, types of arrays, threads, files and text."""
+"""Utilities: validation, array types, caches, threads and memory, files, text."""

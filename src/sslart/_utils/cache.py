@@ -1,4 +1,4 @@
-"""Lazy and cached values, safe with several threads."""
+"""Lazy and cached values, thread-safe."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
-MAX_OF_A_KIND = 4  # such as those of the newest readouts, of which a stream makes ever more
+MAX_OF_A_KIND = 4  # newest entries kept per kind, since a stream makes ever more versions
 
 Made = TypeVar("Made")
 _NOTHING: Any = object()
 
 
 def changed(one: Made, **changes: Any) -> Made:
-    """Return a dataclass with some fields replaced and caches dropped: quicker than `replace`.
+    """Return a dataclass with some fields replaced and without caches: a faster `dataclasses.replace`.
 
-    All fields must be arguments of its constructor, which does nothing else.
+    All fields must be arguments of its constructor, which must do nothing else.
     """
     known, fields = vars(one), type(one).__dataclass_fields__  # type: ignore[attr-defined]
     other = object.__new__(type(one))
@@ -24,10 +24,10 @@ def changed(one: Made, **changes: Any) -> Made:
 
 
 class CachesValues:
-    """An immutable object with cached values (such as a `cached_property`) that is safe to copy concurrently.
+    """Mixin for immutable objects with cached values (such as `cached_property`) that are safe to copy concurrently.
 
-    The state to copy or pickle is a dict of its own: nothing that another thread makes meanwhile is added to it. A
-    cached value that is the object itself is left out, since files of skops hold no cycles.
+    The state to copy or pickle is a snapshot, which caches filled by other threads cannot change. A cached value that
+    is the object itself is omitted, since skops files cannot have cycles.
     """
 
     def __getstate__(self) -> dict[str, Any]:
@@ -35,14 +35,14 @@ class CachesValues:
 
 
 class Deferred(Generic[Made]):
-    """A value that is made once, as late as possible, of things that do not change meanwhile."""
+    """A lazily computed value; its inputs must not change."""
 
     def __init__(self, make: Callable[[], Made]) -> None:
         self._lock = threading.RLock()
         self._make: Callable[[], Made] | None = make
 
     def get(self) -> Made:
-        """Return the value, made now if it was not made before."""
+        """Return the value; compute it on first use."""
         with self._lock:
             if self._make is not None:
                 self._made, self._make = self._make(), None
@@ -56,22 +56,22 @@ class Deferred(Generic[Made]):
 
 
 class Cache:
-    """A thread-safe cache by key; of each kind of key only the most recent few entries stay.
+    """A thread-safe cache by key, which keeps the most recent few entries of each kind of key.
 
-    The kind of a key is its first part or, where it has no parts, its class.
+    The kind of a key is its first element or, if it is not a tuple, its class.
     """
 
     def __init__(self) -> None:
         self._made: dict[Hashable, Any] = {}
 
     def __reduce__(self) -> tuple[type[Cache], tuple[()]]:
-        return Cache, ()  # a copy makes its own
+        return Cache, ()  # copies start with an empty cache
 
     def __len__(self) -> int:
         return len(self._made)
 
     def get_or_compute(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Return the value of a key, which is made where it is not there."""
+        """Return the cached value of a key; compute it if missing."""
         found: Made = self._made.get(key, _NOTHING)
         if found is _NOTHING:
             found = make()

@@ -18,11 +18,11 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-_FAR_BYTE = 2**30  # Windows keeps others from reading locked bytes: one beyond the contents is locked
+_FAR_BYTE = 2**30  # Windows forbids others to read locked bytes, so a byte beyond the contents is locked
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock an open file; return False where another holds its lock, and raise an OSError where there are no locks."""
+    """Lock an open file; return False if it is locked already; raise an OSError if the file system has no locks."""
     if sys.platform == "win32":
         os.lseek(descriptor, _FAR_BYTE, os.SEEK_SET)
         try:
@@ -49,12 +49,12 @@ def is_at(descriptor: int, path: Path) -> bool:
 
 STANDARD = "-"  # standard input or output, in the place of a file
 _RANDOM_BYTES = 4
-_HEAD_BYTES = 64  # of a model: what it is, how long, and its checksum
-_SECONDS_UNTIL_ABANDONED = 3600.0  # where open files cannot be locked while they are renamed
+_HEAD_BYTES = 64  # of a model file: format, length, and checksum
+_SECONDS_UNTIL_ABANDONED = 3600.0  # on Windows, where a locked file cannot be renamed
 
 
 class FileIdentity(NamedTuple):
-    """Identity of a file's content: it differs if the file was replaced or rewritten."""
+    """Identity of a file's content, which changes if the file is replaced or rewritten."""
 
     device: int
     inode: int
@@ -70,16 +70,16 @@ class FileIdentity(NamedTuple):
                 status, head = os.fstat(file.fileno()), file.read(_HEAD_BYTES)
         except FileNotFoundError:
             return None
-        except PermissionError:  # it may be replaced, even where it may not be read
+        except PermissionError:  # an unreadable file can be replaced nevertheless
             status, head = path.stat(), b""
         return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, head)
 
 
 def write_atomically(path: Path, contents: Iterable[Any], before_replace: Callable[[Path], None] | None = None) -> None:
-    """Write to a file beside the target, flush it to the disk, and put it in the target's place.
+    """Write a temporary file beside the target, flush it to disk, and rename it to the target.
 
-    An existing file keeps its permissions. `before_replace` gets the path of the new file just before it takes the
-    target's place. If it raises, the target stays as it is.
+    An existing file keeps its permissions. `before_replace` is called with the path of the temporary file before the
+    rename. If it raises, the target is unchanged.
     """
     target = path.resolve()
     remove_abandoned(target)
@@ -95,7 +95,7 @@ def write_atomically(path: Path, contents: Iterable[Any], before_replace: Callab
                 part.chmod(mode)
             if before_replace is not None:
                 before_replace(part)
-            if sys.platform != "win32":  # while it is locked: nobody takes it for abandoned
+            if sys.platform != "win32":  # rename while it is locked, so that nobody removes it as abandoned
                 part.replace(target)
         if sys.platform == "win32":
             part.replace(target)
@@ -112,7 +112,7 @@ def write_atomically(path: Path, contents: Iterable[Any], before_replace: Callab
 
 
 def remove_abandoned(target: Path) -> None:
-    """Remove temporary files of killed writers next to a target, but none that is being written."""
+    """Remove temporary files of killed writers next to a target, except those being written."""
     pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-z_]{{{2 * _RANDOM_BYTES}}}\.part")
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
@@ -137,7 +137,7 @@ def _remove_if_abandoned(part: Path) -> None:
 
 
 def _new_part(target: Path, mode: int) -> tuple[Path, int]:
-    """Return a new file beside the target, locked while it is open, with permissions as the system gives them."""
+    """Create a temporary file beside the target, locked while open, with default permissions."""
     while True:
         part = target.with_name(f".{target.name}.{secrets.token_hex(_RANDOM_BYTES)}.part")
         descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode | stat.S_IWUSR)
@@ -145,7 +145,7 @@ def _new_part(target: Path, mode: int) -> tuple[Path, int]:
             return part, descriptor
         try:
             is_whole = try_lock(descriptor) and is_at(descriptor, part)
-        except OSError:  # no locks on this file system: nothing is ever taken for abandoned there
+        except OSError:  # no locks on this file system: no file is ever removed as abandoned there
             is_whole = True
         if is_whole:
             return part, descriptor

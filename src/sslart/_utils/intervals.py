@@ -1,4 +1,4 @@
-"""Shares of samples and their intervals."""
+"""Confidence intervals of shares: Wilson's interval, means and differences of shares."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-Z = 1.959963984540054  # a normal variable lies within ±Z with probability 0.95
+Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A share with its 95 % interval, of `count` out of `total` if it is no mean of shares; None: nothing to count."""
+    """A share with its 95 % interval; `count` of `total`, unless it is a mean of shares. None if there are no data."""
 
     value: float | None
     low: float | None
@@ -26,7 +26,7 @@ class Estimate:
 
 
 def wilson(count: float, total: float) -> tuple[float, float]:
-    """Return the 95 % interval of a share by Wilson's formula; (0, 1) where there is nothing to count.
+    """Return Wilson's 95 % interval of a share; (0, 1) if `total` is 0.
 
     >>> [round(end, 3) for end in wilson(9, 10)]
     [0.596, 0.982]

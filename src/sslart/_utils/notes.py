@@ -23,7 +23,7 @@ _RECEIVER: ContextVar[Callable[[str], None]] = ContextVar("receiver of notes", d
 
 
 def note(text: str) -> None:
-    """Pass a note to whoever collects notes in this context; where nobody does, it is printed on standard error."""
+    """Pass a note to the collector of this context; without a collector, print it on standard error."""
     _RECEIVER.get()(text)
 
 
@@ -33,15 +33,15 @@ def is_collected() -> bool:
 
 
 def forget_notes() -> None:
-    """Let every note be printed again: another command begins."""
+    """Forget the printed notes, so that they are printed again in another command."""
     _PRINTED.clear()
 
 
 @contextmanager
 def collected_notes() -> Iterator[list[str]]:
-    """Collect the notes of this context in a list, each distinct text once, in the place of printing them.
+    """Collect the notes of this context in a list, each distinct text once, instead of printing them.
 
-    A context is one thread or one asynchronous task: the notes of others go where they went before.
+    A context is one thread or one asynchronous task; the notes of others are not affected.
 
     >>> with collected_notes() as notes:
     ...     note("3 rows are blank.")

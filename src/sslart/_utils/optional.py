@@ -1,4 +1,4 @@
-"""Packages that are not installed with sslart unless an extra names them: imported here, and only when needed."""
+"""Optional packages, which extras of sslart install: imported only when needed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-# What may be imported inside a function: heavy packages that only some users need.
+# the only packages that may be imported inside a function: heavy ones that only some users need
 OPTIONAL_PACKAGES = (
     "apsw",
     "dask",
@@ -31,8 +31,8 @@ OPTIONAL_PACKAGES = (
 def optional(module: str, extra: str) -> Any:
     """Return an imported module, such as "pandas", that an extra of sslart installs, such as "data".
 
-    Raises an ImportError that names the packages to install: those of the extra, and never sslart itself, of which the
-    index may hold none or another one.
+    Raises an ImportError with the packages of the extra to install; not sslart itself, since the package index may have
+    another package of that name.
 
     >>> optional("math", "data").pi
     3.141592653589793
@@ -58,7 +58,7 @@ def install_command(extra: str, package: str) -> str:
 
 
 def _brought_by(extra: str, declared: list[str]) -> list[str]:
-    """Return the requirements of an extra, those of the extras that it names in their place, each once."""
+    """Return the distinct requirements of an extra; extras that it includes are expanded."""
     found: list[str] = []
     for line in declared:
         requirement, _, condition = (part.strip() for part in line.partition(";"))
@@ -73,7 +73,7 @@ def _brought_by(extra: str, declared: list[str]) -> list[str]:
 
 
 def heavy(module: str) -> Any:
-    """Return a module of a package that is always installed, but takes long to import and is rarely needed.
+    """Import a module of an installed package on first use, because it is slow to import and rarely needed.
 
     >>> heavy("fractions").Fraction(1, 3)
     Fraction(1, 3)
@@ -84,7 +84,7 @@ def heavy(module: str) -> Any:
 def lazy_names(package: str, modules: Mapping[str, str], packages: Collection[str] = ()) -> Callable[[str], Any]:
     """Return a `__getattr__` that imports the names of a package on first use, from the module of each name.
 
-    Names in `packages` are packages in this one, which are imported as a whole.
+    Names in `packages` are subpackages, which are imported as a whole.
     """
 
     def imported(name: str) -> Any:

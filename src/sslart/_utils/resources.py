@@ -1,4 +1,4 @@
-"""Threads and memory: independent pieces of work side by side, and the memory that is free for a call."""
+"""Threads and memory: parallel work that can be stopped, and the memory available to a call."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from joblib import effective_n_jobs
 if sys.platform != "win32":
     import resource
 
-MIN_VALUES = 1 << 22  # below, a thread costs more than it saves
+MIN_VALUES = 1 << 22  # below, starting threads costs more than it saves
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -28,14 +28,14 @@ _STOP: ContextVar[Any] = ContextVar("stop", default=None)
 
 
 class StoppedError(Exception):
-    """Raised in a thread whose work has been stopped by another thread."""
+    """Error raised in a thread whose work was stopped by another thread."""
 
 
 @contextmanager
 def stopped_by(flag: Any) -> Iterator[None]:
-    """Stop the work in the block as soon as another thread sets a flag of `stop_flag`.
+    """Context manager: stop the work in the block as soon as another thread sets a flag of `stop_flag`.
 
-    The block then ends with a `StoppedError`; a model that was learning is as it was before.
+    The block then raises a `StoppedError`; a model that was learning is unchanged.
     """
     token = _STOP.set(flag)
     try:
@@ -47,10 +47,10 @@ def stopped_by(flag: Any) -> Iterator[None]:
 
 
 def run_parallel(work: Callable[[Item, Any], Result], items: Sequence[Item], n_jobs: int | None) -> list[Result]:
-    """Return the result of the work on each item, in order, with `n_jobs` threads as in scikit-learn.
+    """Apply `work` to each item with `n_jobs` threads as in scikit-learn; return the results in order.
 
-    The work takes an item and a stop flag that it must heed while it runs: if one piece fails or the user interrupts,
-    all are stopped, and have stopped before the error goes on.
+    `work` takes an item and a stop flag, which it must check while it runs: if one item fails or the user interrupts,
+    all are stopped before the error is raised.
     """
     stop = stop_flag()
     n_threads = min(effective_n_jobs(n_jobs), len(items))
@@ -59,7 +59,7 @@ def run_parallel(work: Callable[[Item, Any], Result], items: Sequence[Item], n_j
     with ThreadPoolExecutor(n_threads) as threads:
         futures = [threads.submit(work, item, stop) for item in items]
         try:
-            # a signal that reaches another thread first does not wake this one: look up now and then
+            # a signal delivered to another thread does not wake this one, so wait with a timeout
             while wait(futures, timeout=0.05, return_when=FIRST_EXCEPTION).not_done:
                 for future in futures:
                     if future.done():
@@ -74,7 +74,7 @@ def run_parallel(work: Callable[[Item, Any], Result], items: Sequence[Item], n_j
 def stop_flag() -> Any:
     """Return a flag by which another thread can stop work of the backend: an array of one uint8.
 
-    It is that of `stopped_by`, where this thread is in such a block, else a new one.
+    Inside a block of `stopped_by` it is the flag of the block, else a new one.
     """
     flag = _STOP.get()
     if flag is None:
@@ -85,21 +85,21 @@ def stop_flag() -> Any:
 
 
 def n_threads(n_jobs: int | None, n_values: int) -> int:
-    """Return the number of threads for `n_jobs`, as scikit-learn counts them, where work reads `n_values` values."""
-    return 1 if n_values < MIN_VALUES else int(effective_n_jobs(n_jobs))  # little work: not even a call of joblib
+    """Return the number of threads for `n_jobs`, as in scikit-learn, for work on `n_values` values."""
+    return 1 if n_values < MIN_VALUES else int(effective_n_jobs(n_jobs))  # little work: avoid even the call of joblib
 
 
-VARIABLE = "SSLART_MAX_MEMORY"  # of the environment: at most so much, such as 2GB
-SHARE = 0.8  # of what is free: estimates are rough, and other programs need some too
+VARIABLE = "SSLART_MAX_MEMORY"  # environment variable with a limit, such as 2GB
+SHARE = 0.8  # of the free memory: estimates are rough, and other programs need some too
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-CGROUPS = (  # the limit of a container, and what it has taken of it
+CGROUPS = (  # the memory limit of a container, and its usage
     (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
     (Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"), Path("/sys/fs/cgroup/memory/memory.usage_in_bytes")),
 )
 
 
 def usable_memory() -> int | None:
-    """Return the bytes that a call may take: a share of the free memory, or the user's limit; None if unknown."""
+    """Return the bytes that a call may use: a share of the free memory or the user's limit; None if unknown."""
     given = os.environ.get(VARIABLE)
     free = [one for one in (_free_in_system(), _free_in_container(), _free_by_limits()) if one is not None]
     usable = [int(SHARE * min(free))] if free else []
@@ -128,7 +128,7 @@ def _free_in_system() -> int | None:
         return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
     except (OSError, StopIteration, ValueError):
         pass
-    try:  # no figure of what is free: half of all
+    try:  # free memory is unknown: assume half of the total
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, OSError, ValueError):
         return None
@@ -144,7 +144,7 @@ def _free_in_container() -> int | None:
 
 
 def _free_by_limits() -> int | None:
-    """Return the rest of the limit on the address space (`ulimit -v`)."""
+    """Return the unused part of the limit on the address space (`ulimit -v`)."""
     if sys.platform == "win32":
         return None
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]

@@ -1,4 +1,4 @@
-"""Base classes of scikit-learn, with types: without them a type checker takes every method of an estimator as known."""
+"""Typed stubs of scikit-learn's base classes, so that a type checker finds wrong method names of estimators."""
 
 from __future__ import annotations
 

@@ -15,10 +15,10 @@ from sslart.cli._path_lock import InUseError
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line and return the exit code: 0, or 1 for an error that the user can cure.
+    """Run the command line and return the exit code: 0, or 1 for an error that the user can fix.
 
-    It is 3 where another process writes the model: nothing was changed, and the command can be run again. It is 130
-    where Ctrl-C has stopped the command. Wrong usage ends the program with 2.
+    The code is 3 if another process is writing the model: nothing was changed, and the command can be run again. It is
+    130 after Ctrl-C, and 2 for wrong usage.
 
     Examples
     --------

@@ -16,23 +16,23 @@ from sslart._utils.text import printable
 from sslart.cli._output import StoppedError, show
 
 COMMANDS = {  # the module of each command, and its line in the help
-    "fit": ("fit", "Learn a model from a table of which some rows are labelled."),
-    "predict": ("predict", "Predict the class of each row, with probability and novelty."),
-    "explain": ("explain", "Explain one prediction, or print which features matter."),
+    "fit": ("fit", "Fit a model to a table in which some rows are labelled."),
+    "predict": ("predict", "Predict the class, its probability and the novelty of each row."),
+    "explain": ("explain", "Explain one prediction, or print feature importances."),
     "what-if": ("explain", "Print small changes of a row that change its prediction."),
-    "rules": ("explain", "Print the model as few if-then rules."),
-    "report": ("explain", "Write one HTML page on a model and its predictions."),
-    "update": ("update", "Learn from new rows too, and replace the model."),
-    "merge": ("update", "Merge models that were fitted to parts of a table."),
-    "label": ("label", "Ask you for the labels that help most, and learn them."),
-    "watch": ("watch", "Predict rows as they come, flag novel ones, and learn."),
+    "rules": ("explain", "Print a short list of if-then rules that describe the model."),
+    "report": ("explain", "Write an HTML report on a model and its predictions."),
+    "update": ("update", "Update a model with new rows."),
+    "merge": ("update", "Merge models fitted to parts of a table."),
+    "label": ("label", "Active learning: ask for the most useful labels, and learn them."),
+    "watch": ("watch", "Predict a stream of rows, flag novel ones, and learn."),
     "serve": ("serve", "Serve models over HTTP: predict, explain and learn."),
-    "studio": ("serve", "Label, understand and watch a model in the browser."),
+    "studio": ("serve", "Label data and inspect models in the browser."),
 }
 
 
 class _Commands(TyperGroup):
-    """All commands; a wrong argument, such as an odd file name, is shown with every character visible."""
+    """The group of all commands; error messages escape the control characters of wrong arguments."""
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
         with _visible_errors():
@@ -46,7 +46,7 @@ class _Commands(TyperGroup):
         with _visible_errors():
             try:
                 return super().invoke(ctx)
-            except KeyboardInterrupt as stop:  # of which typer would say no more than "Aborted."
+            except KeyboardInterrupt as stop:  # typer would only print "Aborted."
                 raise StoppedError from stop
 
 
@@ -76,7 +76,7 @@ def loaded(name: str) -> Any:
 
 
 def _placeholder() -> None:
-    """Stand for a command in the help and in completion until its module is imported."""
+    """Stand in for a command in help and completion until its module is imported."""
 
 
 for _name, (_, _summary) in COMMANDS.items():

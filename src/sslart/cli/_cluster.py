@@ -1,4 +1,4 @@
-"""Commands with --dask: tables in many files, learnt and predicted by the workers of a cluster."""
+"""The option --dask: fit and predict tables in many files on the workers of a dask cluster."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PARQUET = (".parquet", ".pq")
 
 @contextmanager
 def connected(scheduler: str | None, *, quiet: bool) -> Iterator[None]:
-    """Let dask work on the cluster of a scheduler, else on workers on this machine, which are stopped at the end."""
+    """Connect to a dask scheduler, or start local workers and stop them at the end."""
     distributed = optional("distributed", "dask")
     try:
         workers = {"dashboard_address": ":0", "silence_logs": logging.ERROR} if scheduler is None else {}
@@ -41,12 +41,12 @@ def connected(scheduler: str | None, *, quiet: bool) -> Iterator[None]:
         ) from error
     with client:
         if not quiet:
-            note(f"dask shows its work at {client.dashboard_link}")
+            note(f"dask dashboard: {client.dashboard_link}")
         yield
 
 
 def matching_files(pattern: str) -> list[str]:
-    """Return the files that a pattern such as part-*.parquet names, or those in a folder, sorted; at least one."""
+    """Return the files that match a pattern such as part-*.parquet, or those in a folder, sorted; raise if none."""
     path = Path(pattern)
     found = path.iterdir() if path.is_dir() else Path(path.anchor).glob(str(path.relative_to(path.anchor)))
     files = sorted(str(one.resolve()) for one in found if one.is_file())
@@ -58,7 +58,7 @@ def matching_files(pattern: str) -> list[str]:
 
 
 def _prepared(frame: Any, named: ColumnRoles, source: str, features: list[str], categories: Sequence[str]) -> Any:
-    """Return the features of a partition, its labels as text, and its groups, without rows that are blank."""
+    """Return the features, labels (as text) and groups of a partition, without blank rows."""
     assert named.label is not None  # the command line asks for it
     frame = frame[~frame[features].isna().all(axis=1)].reset_index(drop=True)
     made = frame[features].copy()
@@ -87,7 +87,7 @@ def fit_on_cluster(
     if not isinstance(files, str) and not all(one.lower().endswith(PARQUET) for one in files):
         other = next(one for one in files if not one.lower().endswith(PARQUET))
         raise ValueError(
-            f"--dask learns from Parquet files, in which columns have types, and {other} is none: write it as Parquet, "
+            f"--dask needs Parquet files, whose columns have types, and {other} is not one: convert it to Parquet, "
             "or leave --dask out."
         )
     start = time.perf_counter()
@@ -97,7 +97,7 @@ def fit_on_cluster(
         check_unique(names, data)
         features, left_out, categories, used = named.divided(names, data)
         if not features:
-            raise ValueError(f"{data} has no column left to learn from: ignore fewer columns.")
+            raise ValueError(f"{data} has no feature columns left: ignore fewer columns.")
         wanted = [name for name in features if name in (*categories, *used)]
         arguments: dict[str, Any] = {"named": named, "source": data, "features": features, "categories": wanted}
         meta = _prepared(optional("dask.dataframe.utils", "dask").make_meta(table), **arguments)
@@ -133,7 +133,7 @@ def columns_of_model(model: Any) -> list[ColumnSummary]:
 
 @dataclass(frozen=True, eq=False)
 class FilesPredictor:
-    """A model, the options of its `RowPredictor`, and the form of the files that workers write."""
+    """A model, the options of its `RowPredictor`, and the format of the files that workers write."""
 
     model: Any
     options: dict[str, Any]
@@ -143,17 +143,17 @@ class FilesPredictor:
 def predict_on_cluster(
     predict: FilesPredictor, data: str, out: str, scheduler: str | None, *, quiet: bool
 ) -> Counter[str]:
-    """Write the predictions for each of many files into a folder; return how many there are, by kind."""
+    """Write the predictions for each file into a folder; return the numbers of rows, abstentions and novel rows."""
     files, folder = matching_files(data), Path(out).resolve()
     targets = {source: str(folder / f"{Path(source).stem}.parquet") for source in files}
     if out == STANDARD:
-        raise ValueError("With --dask every file is written by itself: give a folder with --out.")
+        raise ValueError("With --dask, each file gets its own predictions: give a folder with --out.")
     if folder.is_file():
-        raise NotADirectoryError(f"{out} is a file: with --dask give a folder.")
+        raise NotADirectoryError(f"{out} is a file: with --dask, --out must be a folder.")
     if len(set(targets.values())) < len(files):
-        raise ValueError(f"{data} matches files of the same name but for their ending: give files of one kind.")
+        raise ValueError(f"{data} matches files whose names differ only in their extension: give files of one format.")
     if set(targets.values()) & set(files):
-        raise ValueError(f"{out} is the folder of the files that are read: give another one.")
+        raise ValueError(f"{out} is the folder of the input files: give another one.")
     folder.mkdir(parents=True, exist_ok=True)
     changed(f"some files of {out}")
     cluster = heavy("sslart.dask._cluster")

@@ -1,4 +1,4 @@
-"""Lines of standard input or of a growing file, read on arrival, and parsed as rows of CSV or JSON."""
+"""Read lines of standard input or of a growing file as they arrive, and parse them as CSV or JSON rows."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ DECIMAL_COMMA = re.compile(r"^\s*([+-]?\d+),(\d+)\s*$")
 
 
 class Lines:
-    """Lines of a file, or of standard input for ``-``, that another thread reads ahead.
+    """Lines of a file, or of standard input for ``-``, read ahead by a background thread.
 
-    At the end of a file it may wait for more. Without an encoding, UTF-16 and UTF-32 are recognised by their mark; all
-    else is UTF-8. `stopped_by` is the signal that asked to stop.
+    With `follow`, it waits for more at the end of a file. Without an encoding, UTF-16 and UTF-32 are recognised by
+    their byte order mark; everything else is read as UTF-8. `stopped_by` is the signal that ended reading.
     """
 
     def __init__(self, source: str, *, follow: bool, encoding: str | None = None) -> None:
@@ -53,11 +53,11 @@ class Lines:
             descriptor = os.open(source, os.O_RDONLY)
         else:
             raise FileNotFoundError(f"There is no file {source}: check the name, or give - for standard input.")
-        # not through sys.stdin.buffer, whose lock a thread that still reads would hold at the end of the program
+        # not sys.stdin.buffer: its lock would still be held by the reading thread when the program ends
         threading.Thread(target=self._read, args=(descriptor, follow), daemon=True).start()
 
     def _read(self, descriptor: int, follow: bool) -> None:
-        line = bytearray()  # as far as it has come; of one that is too long, no more than shows this
+        line = bytearray()  # the incomplete last line; an overlong one is truncated just above the limit
         try:
             as_utf8 = Utf8Stream(self._encoding)
             while (content := os.read(descriptor, BYTES_AT_ONCE)) or follow:
@@ -87,7 +87,7 @@ class Lines:
     @staticmethod
     def _is_shorter(descriptor: int) -> bool:
         """Return True if a file was truncated, as by log rotation."""
-        with suppress(OSError):  # a pipe has no place to go to
+        with suppress(OSError):  # a pipe cannot seek
             return os.fstat(descriptor).st_size < os.lseek(descriptor, 0, os.SEEK_CUR)
         return False
 
@@ -110,7 +110,7 @@ class Lines:
 
     @contextmanager
     def until_signal(self) -> Iterator[None]:
-        """Take a signal that would end the program for the end of the lines."""
+        """Treat SIGINT and SIGTERM as the end of the input."""
         numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
         before = {number: signal.signal(number, self._stop) for number in numbers}
         try:
@@ -138,7 +138,7 @@ class Lines:
 
 
 class NotARowError(ValueError):
-    """A line that cannot be read, with the reason."""
+    """Raised for a line that cannot be parsed."""
 
 
 class LineReader:
@@ -148,7 +148,7 @@ class LineReader:
         self.names: list[str] | None = None
         self.separator = ","
         self.is_json: bool | None = None
-        self._header = b""  # as far as it has come: a name in quotes may go on in the next line
+        self._header = b""  # read so far: a quoted name may contain a line break
         self._n_header_lines = 0
 
     def read(self, line: bytes) -> dict[str, Any] | None:
@@ -158,10 +158,10 @@ class LineReader:
         if len(line) > MAX_LINE_BYTES:
             if self.is_json is None:
                 raise ValueError(
-                    f"The first line of the stream has more than {MAX_LINE_BYTES} bytes, which is the limit: give a "
+                    f"The first line of the stream is longer than the limit of {MAX_LINE_BYTES} bytes: give a "
                     "header and one line per row, or one JSON object per line."
                 )
-            raise NotARowError(f"This line has more than {MAX_LINE_BYTES} bytes, which is the limit: the rest is lost.")
+            raise NotARowError(f"This line is longer than the limit of {MAX_LINE_BYTES} bytes: the rest is lost.")
         if self.is_json is None:
             line = line.removeprefix(codecs.BOM_UTF8)
         if not line.strip():
@@ -173,7 +173,7 @@ class LineReader:
         try:
             text = line.decode().rstrip("\r")
         except UnicodeDecodeError as error:
-            raise NotARowError(f"This line is not text in UTF-8. If the stream is not, {CURE}.") from error
+            raise NotARowError(f"This line is not UTF-8. If the stream has another encoding, {CURE}.") from error
         return self._object(text) if self.is_json else self._row(text)
 
     def end(self) -> None:
@@ -194,14 +194,14 @@ class LineReader:
         try:
             return next(csv.reader([text], delimiter=self.separator, strict=True))
         except csv.Error as error:
-            raise NotARowError(f"This line cannot be cut into cells: {error}.") from error
+            raise NotARowError(f"This line is not valid CSV: {error}.") from error
 
     def _row(self, text: str) -> dict[str, Any] | None:
         cells, names = self._cells(text), self.names or []
         if header_names(cells) == names:
-            return None  # the header once more: the file was begun anew, or files were put together
+            return None  # a repeated header: the file was rewritten, or files were concatenated
         if len(cells) != len(names):
-            raise NotARowError(f"This line has {len(cells)} cells, and the header {len(names)}.")
+            raise NotARowError(f"This line has {len(cells)} cells, but the header has {len(names)}.")
         if self.separator == ";":
             cells = [DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in cells]
         return {name: cell or None for name, cell in zip(names, cells, strict=True)}
@@ -213,7 +213,7 @@ class LineReader:
         except (ValueError, RecursionError) as error:
             raise NotARowError(f"This line is not JSON: {error}.") from error
         if not isinstance(row, dict):
-            raise NotARowError("This line is JSON, but no object with a value for each column.")
+            raise NotARowError("This line is JSON, but not an object with a value for each column.")
         nested = [name for name, value in row.items() if isinstance(value, dict | list)]
         if nested:
             raise NotARowError(f"Column {nested[0]!r} holds {json.dumps(row[nested[0]])}, where one value should be.")

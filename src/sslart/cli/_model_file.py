@@ -1,4 +1,4 @@
-"""Models of the user, and the rows that they have learnt: read from their file, and written to it in turns."""
+"""Model files: read, locked and replaced, with the record of the rows that the model has learnt."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from sslart.cli._path_lock import InUseError, PathLock
 from sslart.cli._seen_rows import LearntRows
 from sslart.persistence import load_with_notes, save_with_notes
 
-MAX_READS = 20  # of a file that is replaced while it is read
+MAX_READS = 20  # attempts, if the file is replaced while it is read
 
 
 class ModelFile:
-    """The file `target` that a command reads, learns on and replaces, in turns with other commands.
+    """The model file `target`, which a command locks, reads and replaces.
 
-    A command owns the file from before it reads until it has replaced it, and waits so many seconds for another owner.
-    Programs that do not take turns, such as `sslart.save` in Python, are found out before the file is replaced: it must
-    be the one that was read. Until it is written for the first time, the model may be read from another file, `source`.
+    A command holds the lock from before it reads the file until it has replaced it, and waits at most `wait` seconds
+    for it. Programs that take no lock, such as `sslart.save` in Python, are detected before the file is replaced: it
+    must still be the one that was read. Until the first write, the model may be read from another file, `source`.
     """
 
     def __init__(self, command: str, target: str, source: str | None = None, wait: float = SECONDS_TO_WAIT) -> None:
@@ -41,7 +41,7 @@ class ModelFile:
             except InUseError as owner:
                 raise InUseError(
                     f"{self.target} is being written by {owner}: nothing was changed. Run this command again when the "
-                    "other has ended, or let it wait longer: --wait SECONDS."
+                    "other one has ended, or wait longer with --wait SECONDS."
                 ) from owner
             yield
 
@@ -50,17 +50,19 @@ class ModelFile:
         return self._lock.owner()
 
     def read(self) -> tuple[Any, LearntRows]:
-        """Return the fitted classifier, and which rows it has learnt."""
+        """Return the fitted classifier and the record of the rows it has learnt."""
         for _ in range(MAX_READS):
             before = FileIdentity.of(Path(self._source))
             found = read_model_and_rows(self._source)
             if FileIdentity.of(Path(self._source)) == before:
                 self._known = before if self._source == self.target else FileIdentity.of(self._path)
                 return found
-        raise InUseError(f"{self._source} is replaced all the time: end the other program, and run this command again.")
+        raise InUseError(
+            f"{self._source} keeps changing while it is read: stop the other program, and run this command again."
+        )
 
     def replace_present(self) -> None:
-        """Record the identity of the present file, to be replaced without being read."""
+        """Record the identity of the current file, which will be replaced without being read."""
         self._known = FileIdentity.of(self._path)
 
     def has_changed(self) -> bool:
@@ -86,8 +88,8 @@ class ModelFile:
 
     def _changed(self) -> InUseError:
         return InUseError(
-            f"Another program has changed {self.target} since this command began: it is left as it is, without what "
-            "this command has learnt. Run this command again: it starts from the file as it is now."
+            f"Another program has changed {self.target} since this command began, so the file was not replaced, and "
+            "what this command has learnt is lost. Run this command again: it starts from the current file."
         )
 
 
@@ -97,14 +99,16 @@ def read_model(path: str) -> Any:
 
 
 def read_model_and_rows(path: str) -> tuple[Any, LearntRows]:
-    """Return the fitted classifier in a file, and which rows it has learnt."""
+    """Return the fitted classifier in a file and the record of the rows it has learnt."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"There is no file {path}: check the name, or make a model with sslart fit.")
     model, notes = load_with_notes(path)
     if isinstance(model, FuzzyART):
-        raise ValueError(f"{path} holds a FuzzyART, which predicts no class: make a model with sslart fit.")
+        raise ValueError(
+            f"{path} holds a FuzzyART, which clusters and does not predict classes: make a model with sslart fit."
+        )
     if not model.__sklearn_is_fitted__():
-        raise ValueError(f"{path} holds a model that has learnt nothing yet: make one with sslart fit.")
+        raise ValueError(f"{path} holds a model that is not fitted: make one with sslart fit.")
     try:
         return model, LearntRows.from_notes(notes)
     except (ValueError, KeyError, AttributeError, TypeError) as error:

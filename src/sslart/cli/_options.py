@@ -1,4 +1,4 @@
-"""Options that several commands share: their declarations, parsers and checks."""
+"""Options shared by several commands: declarations, parsers and checks."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from sslart.estimators._parameters import parameter_of
 
 DATA_HELP = "CSV, TSV, Parquet, Arrow or Excel; - for standard input"
 MODEL_HELP = "a file that sslart fit wrote"
-GROUP_HELP = "column with what belongs together, such as patient, batch or day: left out as a whole in validation"
-WAIT_HELP = "how many seconds to wait while another command writes the model"
+GROUP_HELP = "column of groups, such as patient, batch or day: validation holds out whole groups"
+WAIT_HELP = "seconds to wait while another command writes the model"
 SECONDS_TO_WAIT = 10.0
 MAX_HALF_LIFE = 1e300
-NO_LIMIT = "none"  # of boxes
-LABELLED = "labelled"  # the class weights are measured on the labelled samples that the members learn
+NO_LIMIT = "none"  # --max-nodes none: any number of boxes
+LABELLED = "labelled"  # --validation labelled: measure class weights on the samples that the members learn
 COST_METAVAR = "TRUE:PREDICTED=COST"
 
 
@@ -31,7 +31,7 @@ def column(meaning: str, *names: str) -> Any:
 
 
 def columns(meaning: str) -> Any:
-    """Return an option that takes names of columns, with commas between, and may be given often."""
+    """Return an option that takes column names separated by commas, and may be repeated."""
     return typer.Option(help=meaning, metavar="COLUMNS")
 
 
@@ -45,27 +45,29 @@ def count(meaning: str, *names: str, least: int = 1, most: int | None = None) ->
     return typer.Option(*names, help=meaning, metavar="N", min=least, max=most)
 
 
-Data = Annotated[str, typer.Argument(help=DATA_HELP)]
+Data = Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP)]
 Model = Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)]
 ModelOrName = Annotated[
     str, typer.Argument(metavar="MODEL", help=f"{MODEL_HELP}; with --server the name of a model there")
 ]
-Label = Annotated[str | None, column("column with the classes, blank where not known", "--label")]
+Label = Annotated[str | None, column("column with the classes, blank where unknown", "--label")]
 Encoding = Annotated[
     str | None,
     typer.Option(
-        "--encoding", help="of text, such as utf-16, cp1252 or cp1251; found out if not given", metavar="NAME"
+        "--encoding",
+        help="encoding of text files, such as utf-16, cp1252 or cp1251; detected by default",
+        metavar="NAME",
     ),
 ]
-OtherFile = Annotated[str | None, file("another file, to keep the old model", "--out")]
+OtherFile = Annotated[str | None, file("write the new model to this file and keep the old one", "--out")]
 Wait = Annotated[float, typer.Option("--wait", min=0, help=WAIT_HELP, metavar="SECONDS")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="print nothing but errors and notes, and what --json asks for")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="print only errors and notes (and the output of --json)")]
 KeepFormulas = Annotated[
     bool,
     typer.Option(
         "--keep-formulas",
-        help="in CSV, keep cells such as =1+1, which spreadsheets compute, without an apostrophe before them",
+        help="in CSV, write cells that a spreadsheet would compute, such as =1+1, without a protective apostrophe",
     ),
 ]
 FalseAlarms = Annotated[
@@ -76,8 +78,8 @@ Cost = Annotated[
     list[str] | None,
     typer.Option(
         "--cost",
-        help="what it costs to predict a sample of class TRUE as PREDICTED, such as ill:healthy=10; else 1. Or "
-        "balanced",
+        help="cost of predicting PREDICTED where the class is TRUE, such as ill:healthy=10 (default 1); or balanced: "
+        "inversely proportional to class frequencies",
         metavar=COST_METAVAR,
     ),
 ]
@@ -88,35 +90,35 @@ Accuracy = Annotated[
         min=0,
         max=100,
         metavar="PERCENT",
-        help="the accuracy that you want: prints how many more labels it needs",
+        help="target accuracy: estimate how many more labels it needs",
     ),
 ]
 UseDask = Annotated[
     bool,
     typer.Option(
-        "--dask", help="read the files by the workers of a dask cluster, whose memory need not hold the table"
+        "--dask", help="process Parquet files on the workers of a dask cluster; the table may be larger than memory"
     ),
 ]
 Scheduler = Annotated[
     str | None,
     typer.Option(
         "--scheduler",
-        help="of --dask: address of the scheduler, such as tcp://host:8786; else workers on this machine",
+        help="with --dask: address of the scheduler, such as tcp://host:8786; default: workers on this machine",
         metavar="ADDRESS",
     ),
 ]
 Server = Annotated[
     str | None,
-    typer.Option("--server", help="address of a service of sslart serve, such as http://127.0.0.1:8707", metavar="URL"),
+    typer.Option("--server", help="address of a service (sslart serve), such as http://127.0.0.1:8707", metavar="URL"),
 ]
 Token = Annotated[
     str | None,
-    typer.Option("--token", help="of --server: what shows who you are", envvar="SSLART_TOKEN", metavar="TEXT"),
+    typer.Option("--token", help="with --server: access token", envvar="SSLART_TOKEN", metavar="TEXT"),
 ]
 
 
 def parameter(name: str, words: str | None = None, metavar: str | None = None) -> Any:
-    """Return an option for a parameter of the estimators, with its range, and its meaning where no words are given."""
+    """Return an option for a parameter of the estimators, with its range; `words` overrides its help."""
     known = parameter_of(WESSLART, name)
     limits = known.constraint
     least, most = getattr(limits, "low", None), getattr(limits, "high", None)
@@ -124,15 +126,15 @@ def parameter(name: str, words: str | None = None, metavar: str | None = None) -
 
 
 def check_scheduler(scheduler: str | None, use_dask: bool) -> None:
-    """Raise a ValueError where an address is given and no cluster is wanted."""
+    """Raise a ValueError if --scheduler is given without --dask."""
     if scheduler is not None and not use_dask:
         raise ValueError("--scheduler is for a dask cluster: add --dask, or leave --scheduler out.")
 
 
 def read_costs(options: Sequence[str] | None, classes: Sequence[Any]) -> Costs | None:
-    """Return the costs by pairs of classes, or "balanced", as the estimators take them; None without an option.
+    """Parse --cost options into the parameter `decision_costs` of the estimators; None without an option.
 
-    Names of classes may hold colons and equals signs.
+    Class names may contain colons and equals signs.
     """
     if not options:
         return None
@@ -157,7 +159,7 @@ def _read(option: str, classes: list[Any]) -> tuple[tuple[Any, Any], float]:
         cost = np.nan
     if not names or not np.isfinite(cost):
         raise ValueError(
-            f"--cost {option} does not end with = and a number: give it as --cost {COST_METAVAR}, or --cost balanced."
+            f"--cost {option} does not end with = and a number: write --cost {COST_METAVAR}, or --cost balanced."
         )
     by_name = {str(label): label for label in classes}
     cuts = [place for place, character in enumerate(names) if character == ":"]
@@ -165,7 +167,7 @@ def _read(option: str, classes: list[Any]) -> tuple[tuple[Any, Any], float]:
     found = [(by_name[true], by_name[predicted]) for true, predicted in pairs if {true, predicted} <= by_name.keys()]
     if not found:
         raise ValueError(
-            f"--cost {option} does not name two classes with a colon between: the true class, then the predicted one. "
+            f"--cost {option} does not name two classes separated by a colon: the true class, then the predicted one. "
             f"The classes are {list_text(list(by_name), 10)}."
         )
     if len(found) > 1:
@@ -183,13 +185,13 @@ def as_options(decision_costs: Any) -> Any:
 
 
 def check_wanted(wanted: float | None) -> None:
-    """Raise a ValueError where the accuracy wanted is zero."""
+    """Raise a ValueError if the target accuracy is zero."""
     if wanted == 0:
-        raise ValueError("--accuracy is in percent, above 0: give a number such as 95.")
+        raise ValueError("--accuracy is a percentage above 0: give a number such as 95.")
 
 
 def _parser(read: Callable[[str], Any], word: str, holds: Callable[[Any], bool], other: str) -> Callable[[str], Any]:
-    """Return a parser of an option that is a word or a number."""
+    """Return a parser for an option that takes a keyword or a number."""
 
     def parsed(text: str) -> Any:
         if text == word:
@@ -212,9 +214,9 @@ def _whole(text: str) -> int:
 
 
 _validation_share = _parser(float, LABELLED, lambda share: 0 < share < 1, "a share between 0 and 1, such as 0.3")
-_max_nodes_of = _parser(_whole, NO_LIMIT, lambda n: 2 <= n < 2**31, "a whole number of boxes from 2 up")
+_max_nodes_of = _parser(_whole, NO_LIMIT, lambda n: 2 <= n < 2**31, "a whole number of boxes, at least 2")
 _half_life_of = _parser(
-    float, AUTO, lambda rows: 1 <= rows < MAX_HALF_LIFE, "a number of rows from 1 up, such as 10000"
+    float, AUTO, lambda rows: 1 <= rows < MAX_HALF_LIFE, "a number of rows, at least 1, such as 10000"
 )
 
 

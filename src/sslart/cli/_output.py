@@ -1,4 +1,4 @@
-"""Standard streams, and output to them: text, JSON and tables; files are written atomically."""
+"""Output to standard streams as text, JSON and tables, and atomic writes of files."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from sslart._utils.files import STANDARD, write_atomically
 from sslart._utils.text import json_text, printable, printable_lines
 
 A_BOX = "a box is an interval for each feature, around similar samples"
-ESCAPED = "control characters are written as escapes such as \\x1b on standard output; --out FILE keeps them."
-LAST_STANDARD = 2  # descriptors of standard input, output and errors
+ESCAPED = "on standard output, control characters are written as escapes such as \\x1b; --out FILE keeps them."
+LAST_STANDARD = 2  # file descriptors 0, 1 and 2 are standard input, output and error
 _CHANGED: list[str] = []
 
 
 class StoppedError(Exception):
-    """Ctrl-C has stopped a command."""
+    """Raised when Ctrl-C stops a command."""
 
 
 def changed(place: str) -> None:
-    """Record that a command has changed a file or another place, for the message where Ctrl-C stops it."""
+    """Record that a command has changed a file or another place, for the message after Ctrl-C."""
     if place not in _CHANGED:
         _CHANGED.append(place)
 
 
 def forget_changes() -> None:
-    """Forget what was changed: another command begins."""
+    """Reset the record of changes when a command begins."""
     _CHANGED.clear()
 
 
 def stopped() -> str:
-    """Return the message of a command that Ctrl-C has stopped."""
+    """Return the message of a command that was stopped by Ctrl-C."""
     if not _CHANGED:
         return "stopped by Ctrl-C: nothing was changed."
-    return f"stopped by Ctrl-C: {', '.join(_CHANGED)} had been written before, and nothing else was changed."
+    return f"stopped by Ctrl-C: {', '.join(_CHANGED)} had been written already; nothing else was changed."
 
 
 def show(text: str = "", to: TextIO | None = None) -> None:
-    """Print lines for a person: whatever a table or a file name holds, no character acts on the terminal."""
+    """Print text with control characters escaped, so that table contents cannot affect the terminal."""
     print(printable_lines(text), file=to or sys.stdout)
 
 
@@ -51,7 +51,7 @@ def print_json(values: Any) -> None:
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows below a header, at their natural width unless a terminal limits it."""
+    """Print rows below a header, no wider than the terminal."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -65,7 +65,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def check_target(target: str, *sources: str) -> None:
-    """Raise an error where a file cannot be written, or is one that is read, before work is done for it."""
+    """Raise an error early if a file cannot be written, or is one of the inputs."""
     path = Path(target)
     if target == STANDARD:
         return
@@ -75,22 +75,20 @@ def check_target(target: str, *sources: str) -> None:
     if path.exists() and not path.is_file():
         raise ValueError(f"{target} is a device or a pipe: give the name of a file, or - for standard output.")
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {path.parent}: make it first, or give another path.")
+        raise FileNotFoundError(f"There is no folder {path.parent}: create it first, or give another path.")
     if not os.access(folder := path.resolve().parent, os.W_OK):
-        raise PermissionError(
-            f"You may not write in the folder {folder}, or its file system is read-only: give another path."
-        )
+        raise PermissionError(f"The folder {folder} is not writable: give another path.")
 
 
 def check_not_read(target: str, *sources: str) -> None:
-    """Raise a ValueError where a file that is written is one that is read."""
+    """Raise a ValueError if an output file is one of the inputs."""
     for source in sources:
         if source != STANDARD and Path(target).resolve() == Path(source).resolve():
-            raise ValueError(f"{target} is read by this command and would be overwritten: give another name.")
+            raise ValueError(f"{target} is an input of this command and would be overwritten: give another name.")
 
 
 def write(target: str, content: str) -> None:
-    """Write to a file atomically, or to standard output with every character visible."""
+    """Write to a file atomically, or to standard output with control characters escaped."""
     content = printable_lines(content) if target == STANDARD else content
     write_pieces(target, [(content if content.endswith("\n") else content + "\n").encode()])
 
@@ -109,7 +107,7 @@ def write_pieces(target: str, pieces: Iterable[bytes]) -> None:
 
 @contextmanager
 def standard_streams() -> Iterator[bool]:
-    """Make it safe to print; the value is False, after a message, where standard output is closed."""
+    """Guard against closed standard streams; yield False, after a message, if standard output is closed."""
     with ExitStack() as stack:
         if None in (sys.stdin, sys.stdout, sys.stderr):
             _reserve_descriptors()
@@ -126,14 +124,14 @@ def standard_streams() -> Iterator[bool]:
 
 
 def _reserve_descriptors() -> None:
-    """Open closed standard descriptors, so that no user file takes the place of a standard stream."""
+    """Reopen closed standard descriptors, so that no other file gets their numbers."""
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= LAST_STANDARD:
         pass
     os.close(descriptor)
 
 
 def _discard_unwritten() -> None:
-    """Discard unwritten output if standard output is broken: the interpreter would retry it at exit."""
+    """Discard unwritten output if standard output is broken; the interpreter would retry it at exit."""
     try:
         sys.stdout.flush()
     except OSError:

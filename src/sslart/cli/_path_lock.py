@@ -1,4 +1,4 @@
-"""An advisory lock on a path for writers in several processes; the lock file names its owner."""
+"""Advisory lock on a path, for writers in several processes; the lock file names its owner."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
 class InUseError(OSError):
-    """A file that another process is about to replace, or has replaced since it was read: the work can be repeated."""
+    """Raised if another process is writing a file, or has replaced it since it was read; a retry may succeed."""
 
 
 class Owner(NamedTuple):
@@ -36,12 +36,12 @@ class Owner(NamedTuple):
 
     @classmethod
     def this_process(cls, command: str) -> Owner:
-        """Return this process, from now on."""
+        """Return this process, with the current time as its start."""
         return cls(command, os.getpid(), socket.gethostname(), datetime.now(UTC).isoformat(timespec="milliseconds"))
 
     @classmethod
     def read(cls, path: Path) -> Owner | None:
-        """Return the owner that a lock file names; None while it is being written, or where it is something else."""
+        """Return the owner named in a lock file; None if it is incomplete or not a lock file."""
         try:
             with path.open("rb") as file:
                 values = json.loads(file.read(MAX_OWNER_BYTES))
@@ -65,10 +65,10 @@ def _duration(seconds: float) -> str:
 
 
 class PathLock:
-    """A lock on a path, for processes that take it before they replace the file there; readers need none.
+    """A lock on a path for processes that replace the file there; readers need none.
 
-    It is held by a file beside it with `.lock` added to the name, which names the owner, with its command, and is
-    removed at the end. A lock file that a killed process has left blocks nobody. Links are followed.
+    The lock file lies beside the file, with `.lock` added to the name. It names the owner and its command, and is
+    removed at the end. One left by a killed process blocks nobody. Links are followed.
     """
 
     def __init__(self, path: Path, command: str) -> None:
@@ -82,7 +82,7 @@ class PathLock:
 
     @contextmanager
     def held(self, seconds: float) -> Iterator[None]:
-        """Hold the lock; raise an InUseError if another process holds it for longer than `seconds`."""
+        """Hold the lock; raise an InUseError if it is not free within `seconds`."""
         descriptor = self._acquired(seconds)
         try:
             yield
@@ -91,7 +91,7 @@ class PathLock:
                 self._release(descriptor)
 
     def _acquired(self, seconds: float) -> int | None:
-        """Return the open lock file; None where the file system has no locks."""
+        """Return the open lock file; None if the file system does not support locks."""
         end = time.monotonic() + seconds
         while True:
             descriptor, is_own = self._open()
@@ -101,7 +101,7 @@ class PathLock:
                     if is_own:
                         self._write_owner(descriptor)
                         return descriptor
-                    self.path.unlink()  # another user's process has ended without removing it
+                    self.path.unlink()  # left by a process of another user
             except OSError as error:
                 os.close(descriptor)
                 if error.errno not in _NO_LOCKS:
@@ -109,7 +109,7 @@ class PathLock:
                 with suppress(OSError):
                     self.path.unlink()
                 warnings.warn(
-                    f"The file system of {self.path.parent} has no locks: let only one command at a time write there.",
+                    f"The file system of {self.path.parent} has no locks: write there with one command at a time.",
                     stacklevel=2,
                 )
                 return None
@@ -123,7 +123,7 @@ class PathLock:
                 time.sleep(SECONDS_BETWEEN_TRIES)
 
     def _open(self) -> tuple[int, bool]:
-        """Return the lock file, opened, and whether this process may write to it."""
+        """Open the lock file; return it and whether this process may write to it."""
         flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         while True:
             with suppress(FileNotFoundError):  # removed between the two
@@ -136,16 +136,16 @@ class PathLock:
 
     def _write_owner(self, descriptor: int) -> None:
         content = json.dumps(Owner.this_process(self.command)._asdict()).encode() + b"\n"
-        with suppress(OSError):  # on a full disk the lock holds all the same
+        with suppress(OSError):  # the lock works without its text, such as on a full disk
             os.ftruncate(descriptor, 0)
             os.write(descriptor, content)
 
     def _release(self, descriptor: int) -> None:
-        if sys.platform == "win32":  # an open file cannot be removed there, neither by this process nor by others
+        if sys.platform == "win32":  # Windows cannot remove an open file
             os.close(descriptor)
             with suppress(OSError):
                 self.path.unlink()
             return
-        with suppress(OSError):  # removed before it is released: whoever waits for it finds that it has gone
+        with suppress(OSError):  # removed before it is released, so that waiting processes see that it is gone
             self.path.unlink()
         os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Predictions for the rows of a table: as a frame, and as a file, alone or after the columns of the table."""
+"""Predictions for the rows of a table, as a frame or a file, alone or appended to the table."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ import numpy as np
 
 from sslart._art.novelty import FALSE_ALARMS
 from sslart._data.samples import Table
+from sslart._mapping.conformal import CERTAINTY
 from sslart._mapping.decision_rules import Costs, cost_matrix, error_levels
 from sslart._mapping.model_view import PredictionBatch, view_of
 from sslart._tables import arrow, cells, pandas
 from sslart._tables.columns import blank_rows, check_columns, check_learnt_columns, learnt_columns, samples_for
 from sslart._tables.files import Piece, read_originals
 from sslart._utils.files import STANDARD
-from sslart._utils.validation import check_number
+from sslart._utils.validation import check_certainty, check_number
 from sslart.cli._output import write_pieces
 from sslart.cli._table_writer import TABS, TEXTS, CellStyle, prediction_types, written
 from sslart.rules._box_extraction import NO_RULE, RuleNumbers
@@ -29,10 +30,10 @@ PREFIX = "predicted"
 
 
 class RowPredictor:
-    """Predicts rows by the present state of a model, with values derived from its boxes cached.
+    """Predict rows with the current state of a model; values derived from its boxes are cached.
 
-    Settings that are not None take the place of the model's own. Of rows like the learnt ones, at most the share
-    `false_alarms` is flagged as novel.
+    Settings that are not None override those of the model; `confidence` is that of `max_error`. At most the share
+    `false_alarms` of rows like the learnt ones is flagged as novel.
     """
 
     def __init__(
@@ -43,15 +44,17 @@ class RowPredictor:
         quorum: int | None = None,
         decision_costs: Costs | None = None,
         max_error: float | None = None,
+        confidence: float | None = CERTAINTY,
         false_alarms: float = FALSE_ALARMS,
     ) -> None:
         view = view_of(model)
+        certainty = check_certainty(view.name, "confidence", confidence)
         given: dict[str, Any] = {
             "abstain_below": abstain_below,
             "search_depth": search_depth,
             "quorum": quorum,
             "decision_costs": cost_matrix(view.name, decision_costs, view.classes, lambda: model.counts_.sum(axis=0)),
-            "max_error": error_levels(view.name, max_error, view.classes),
+            "max_error": error_levels(view.name, max_error, certainty, view.classes),
         }
         self._model = model
         self._view = dataclasses.replace(view, **{name: value for name, value in given.items() if value is not None})
@@ -65,11 +68,11 @@ class RowPredictor:
 
     @property
     def feature_names(self) -> list[str]:
-        """The names of the columns of such a table."""
+        """Names of the features."""
         return self._view.reader.feature_names
 
     def of_table(self, table: Table) -> Any:
-        """Return class, probability, whether the model abstained, box, novelty, and whether a row is novel."""
+        """Return class, probability, abstained, box, novelty and novel for each row."""
         pd, batch = pandas(), PredictionBatch(self._view, table)
         found = batch.decisions(self._threshold)
         rules = self._rule_numbers(batch, found.indices)
@@ -85,7 +88,7 @@ class RowPredictor:
         )
 
     def of_frame(self, frame: Any, source: str) -> Any:
-        """Return the predictions for the rows of a frame; the model abstains on blank ones."""
+        """Return the predictions for the rows of a frame; the model abstains on blank rows."""
         check_learnt_columns(self._model, frame.columns, source)
         blank = blank_rows(frame, learnt_columns(self._model) or frame.columns, source)
         if not blank.any():
@@ -94,7 +97,7 @@ class RowPredictor:
 
 
 def with_blank_rows(predictions: Any, predicted: Any) -> Any:
-    """Return predictions for some rows as predictions for all: for the others the model abstains."""
+    """Extend predictions to all rows; the model abstains on those that were not predicted."""
     spread = predictions.set_index(np.flatnonzero(predicted)).reindex(range(len(predicted)))
     return spread.assign(
         abstained=~spread["abstained"].eq(False).to_numpy(),
@@ -104,9 +107,9 @@ def with_blank_rows(predictions: Any, predicted: Any) -> Any:
 
 
 class PredictionFile(NamedTuple):
-    """Form of a file of predictions: alone, after the name of each row, or after all columns of the table."""
+    """Format of a file of predictions: alone, after the ID of each row, or after all columns of the table."""
 
-    kind: str  # the ending of its name
+    kind: str  # file extension
     style: CellStyle
     id_column: str | None
     append: bool
@@ -151,7 +154,7 @@ class PredictionFile(NamedTuple):
         if first.separator == ";":
             commas = not first.frame.reset_index(drop=True).equals(_named_as_read(first))
             style = style._replace(separator=";", decimal="," if commas else ".")
-        elif first.separator and Path(data).suffix.lower() not in TABS:  # the name of a TSV says that tabs are meant
+        elif first.separator and Path(data).suffix.lower() not in TABS:  # a TSV is known by its extension
             style = style._replace(separator=first.separator)
 
         def frames() -> Iterator[Any]:
@@ -168,7 +171,7 @@ class PredictionFile(NamedTuple):
 
 
 def _encoded(content: Iterable[bytes], first: Piece, data: str) -> Iterator[bytes]:
-    """Yield a text in UTF-8 in the encoding of the table, with the mark at its start if that has one."""
+    """Re-encode UTF-8 text to the encoding of the table, with a byte order mark if the table has one."""
     assert first.text is not None
     mark = codecs.BOM_UTF8 if first.has_mark else b""
     for part in content:
@@ -177,13 +180,13 @@ def _encoded(content: Iterable[bytes], first: Piece, data: str) -> Iterator[byte
         except UnicodeEncodeError as error:
             raise ValueError(
                 f"{error.object[error.start : error.end]!r} of the predictions cannot be written in the encoding of "
-                f"{data}, which is {error.encoding}: save the table as CSV (UTF-8) first, or write Parquet."
+                f"{data} ({error.encoding}): save the table as CSV (UTF-8) first, or write Parquet."
             ) from error
         mark = b""
 
 
 def free_names(wanted: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
-    """Return a name for each new column that no other column has: with a word before it, and a number after it.
+    """Return unique names for new columns, with a prefix and a number where the plain name is taken.
 
     Examples
     --------
@@ -203,18 +206,18 @@ def free_names(wanted: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
 
 
 def _named_as_read(piece: Piece) -> Any:
-    """Return the rows as they stand in the file, under the names that commands use, which are unique."""
+    """Return the rows as they are in the file, with unique column names."""
     return piece.as_written.set_axis(piece.frame.columns, axis=1)
 
 
 def own_types(piece: Piece) -> dict[str, Any]:
-    """Return the types of the columns of a piece for Parquet; none for those of several kinds, which become text."""
+    """Return the Parquet types of the columns of a piece; columns of mixed types are left out and become text."""
     known = piece.schema.types if piece.schema is not None else map(_type_of, dict(piece.as_written).values())
     return {str(name): kind for name, kind in zip(piece.frame.columns, known, strict=True) if kind is not None}
 
 
 def _type_of(column: Any) -> Any:
-    """Return the type of a column; None where its values are of several kinds."""
+    """Return the Parquet type of a column; None if its values have several types."""
     pyarrow = arrow()
     try:
         return pyarrow.array(column, from_pandas=True).type

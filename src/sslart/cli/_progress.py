@@ -1,4 +1,4 @@
-"""Progress on standard error while a command works, where that is a terminal."""
+"""Progress line on standard error, shown only on a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sslart._utils.text import printable
 
 @contextmanager
 def busy(text: str, *, shown: bool) -> Iterator[None]:
-    """Show a line with the time that has passed while the block works, where standard error is a terminal."""
+    """Show a line with the elapsed time while the block runs, if standard error is a terminal."""
     if not (shown and sys.stderr.isatty()):
         yield
         return

@@ -1,4 +1,4 @@
-"""Quality of a model that keeps no labels, by cross-validation, and the benefit of more labels."""
+"""Cross-validated quality of models that store no labels, and the expected benefit of more labels."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from sslart.active import learning_curve
 from sslart.model_selection import StratifiedGroupLabelledKFold, StratifiedLabelledKFold
 
 N_FOLDS = 5
-TIMES = (2, 4)  # as many labels
+TIMES = (2, 4)  # the benefit is estimated for two and four times as many labels
 
 
 def measured(model: Any, samples: Any, labels: list[Any], groups: list[Any] | None, seed: int) -> ModelSummary:
-    """Return the summary of a model that was fitted to these samples, with its statement of quality.
+    """Return the summary of a fitted model with its statement of quality on its training samples.
 
-    Where the model does not keep its labelled samples, further models are fitted, each without a fifth of them. Labels
-    of one group are held out together, and so are copies of a sample.
+    For a model that does not store its labelled samples, quality is measured by five-fold cross-validation. Groups and
+    copies of a sample are held out together.
     """
     view = view_of(model)
     summary = summarise(view)
@@ -65,7 +65,7 @@ def measured(model: Any, samples: Any, labels: list[Any], groups: list[Any] | No
     for rest, held_out in folds:
         try:
             other = clone(model).fit(samples.iloc[rest], truth[rest].tolist())
-        except ValueError:  # an ensemble that holds out a share of the labels, of which fewer are left
+        except ValueError:  # an ensemble holds out a further share of the labels for its class weights
             return _without_figures(summary, stated, "a class has too few labels to hold out a share of them twice")
         predicted[held_out] = other.predict(samples.iloc[held_out])
         places = np.searchsorted(view.classes, other.classes_)
@@ -91,7 +91,7 @@ def _without_figures(summary: ModelSummary, stated: ModelQuality, why_not: str) 
 
 
 def _together(view: ModelView, samples: Any, codes: IntArray, groups: list[Any] | None) -> LabelGroups:
-    """Return the groups of labelled samples held out jointly: groups and copies, or repeated measurements."""
+    """Return the groups of labelled samples that are held out together: given groups, and copies of a sample."""
     member = view.members[0]
     coded = member.encode(view.read(samples))
     indicator = np.array([feature.category is not None for feature in member.encoder.features])
@@ -103,7 +103,7 @@ def _together(view: ModelView, samples: Any, codes: IntArray, groups: list[Any] 
 
 
 def _folds(truth: Any, known: IntArray, together: LabelGroups, n_folds: int, seed: int) -> list[tuple[Any, Any]]:
-    """Return the rows to learn from and the labelled rows to predict, of each fold; none where groups are too large."""
+    """Return training rows and labelled test rows of each fold; empty if groups are too large."""
     groups = np.full(len(truth), None)
     groups[known] = together.of_label
     with warnings.catch_warnings():
@@ -111,7 +111,7 @@ def _folds(truth: Any, known: IntArray, together: LabelGroups, n_folds: int, see
         if not together.several:
             return list(StratifiedLabelledKFold(n_folds, shuffle=True, random_state=seed).split(truth, truth))
         for n in range(n_folds, 1, -1):
-            with suppress(ValueError):  # a fold that would be empty
+            with suppress(ValueError):  # a fold would be empty
                 splitter = StratifiedGroupLabelledKFold(n, shuffle=True, random_state=seed)
                 return list(splitter.split(truth, truth, groups))
     return []

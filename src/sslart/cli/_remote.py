@@ -1,4 +1,4 @@
-"""Models of a service, for the commands that take --server."""
+"""The option --server: commands that use a model of a service."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ SECONDS_BETWEEN_LOOKS = 0.1
 
 
 def connected(server: str, token: str | None) -> Any:
-    """Return a client of a service; it is a context manager."""
+    """Return a client of a service, to be used as a context manager."""
     optional("httpx", "client")
     return heavy("sslart.client").Client(server, token)
 
 
 def refuse(**options: Any) -> None:
-    """Raise a ValueError where an option is given that does not go with a service."""
+    """Raise a ValueError for options that do not work with --server."""
     for name, value in options.items():
         if value is not None and value is not False:
-            raise ValueError(f"--{name.replace('_', '-')} does not go with --server: leave it out.")
+            raise ValueError(f"--{name.replace('_', '-')} does not work with --server: leave it out.")
 
 
 def model_of(name: str, server: str | None, token: str | None) -> Any:
-    """Return a fitted classifier: that of a file, or a copy of that of a service."""
+    """Return the fitted classifier in a file, or a copy of one of a service."""
     if server is None:
         return read_model(name)
     with connected(server, token) as client:
@@ -47,13 +47,13 @@ def model_of(name: str, server: str | None, token: str | None) -> Any:
 
 
 def fit_on_server(client: Any, data: str, named: ColumnRoles, name: str, encoding: str | None) -> Any:
-    """Let a service create a model of a table, whose columns are named; return the job when it has ended."""
+    """Let a service fit a model to a table; return the job when it has ended."""
     if data == STANDARD:
         raise ValueError("With --server the table is a file: give its name.")
     first = next(read_pieces(data, encoding))
     names = {kind: split_names(getattr(named, kind), first) for kind in ("ignore", "category", "use")}
     own = {"label": named.label, "id_column": named.id_column, "group": named.group}
-    changed(f"the service, which goes on with the fit of {name},")
+    changed(f"the service, which continues to fit {name},")
     job = client.fit(name, data, **own, **names, encoding=encoding)
     for text in job.outcome["notes"]:
         note(text)
@@ -61,14 +61,14 @@ def fit_on_server(client: Any, data: str, named: ColumnRoles, name: str, encodin
 
 
 class ServedModel:
-    """A model of a service, asked about the rows of a table.
+    """A model of a service that predicts the rows of a table.
 
     Attributes
     ----------
     described : dict
-        The description that the service gives of the model.
+        Description of the model by the service.
     features : list of str
-        The columns that it has learnt from; none where it has learnt nothing.
+        Columns it was fitted to; empty if it is not fitted.
     """
 
     def __init__(self, client: Any, name: str, data: str) -> None:
@@ -78,15 +78,15 @@ class ServedModel:
         self.classes = np.asarray(self.described["classes"])
 
     def columns(self, frame: Any) -> Any:
-        """Return the columns that the model has learnt from, or raise a ValueError where one is not there."""
+        """Return the columns that the model was fitted to; raise a ValueError if one is missing."""
         missing = [name for name in self.features if name not in frame.columns]
         has_no_names = self.features == [f"x{place}" for place in range(len(self.features))]
         if has_no_names and len(missing) == len(self.features) == len(frame.columns):
             return frame.set_axis(self.features, axis=1)
         if missing:
             raise ValueError(
-                f"{self._data} lacks {listed(missing)}, which the model has learnt from: add a column of this name, "
-                "blank where not known."
+                f"{self._data} lacks {listed(missing)}, which the model was fitted to: add a column of this name, "
+                "blank where unknown."
             )
         return frame[self.features]
 
@@ -96,7 +96,7 @@ class ServedModel:
         return dict(found)
 
     def predict(self, frame: Any, abstain_below: float | None = None) -> Any:
-        """Return the predictions for the rows of a frame; for blank ones the model abstains."""
+        """Return the predictions for the rows of a frame; the model abstains on blank rows."""
         samples = self.columns(frame)
         blank = blank_rows(samples, self.features, self._data)
         asked = [self.asked(some, "predict", abstain_below=abstain_below) for some in _batches(samples[~blank])]
@@ -104,7 +104,7 @@ class ServedModel:
         return with_blank_rows(predictions, ~blank) if blank.any() else predictions
 
     def asked(self, samples: Any, method: str, *arguments: Any, **options: Any) -> Any:
-        """Call a method of the client for rows; errors mention the row numbers."""
+        """Call a method of the client for rows; errors name the rows."""
         try:
             return getattr(self.client, method)(self.name, samples, *arguments, **options)
         except ValueError as error:
@@ -120,7 +120,7 @@ def _batches(frame: Any) -> Iterator[Any]:
 
 
 class Sending:
-    """Rows of a table, sent to a model of a service that learns them, and counted."""
+    """Send the rows of a table to a service, which learns them, and count them."""
 
     def __init__(
         self, served: ServedModel, data: str, label: str | None, id_column: str | None, *, again: bool
@@ -147,7 +147,7 @@ class Sending:
             if ids is not None and None in ids:
                 row = some.index[ids.index(None)] + 1
                 raise ValueError(
-                    f"Column {id_column!r} of {data} is blank in row {row}: name each row, or leave --id out."
+                    f"Column {id_column!r} of {data} is blank in row {row}: give every row an ID, or leave --id out."
                 )
             self._send(some, None if labels is None else [labels[place] for place in places], ids)
 
@@ -168,7 +168,7 @@ class Sending:
         while True:
             model = next(one for one in self._served.client.models() if one["name"] == self._served.name)
             if model["problem"] is not None:
-                raise ValueError(f"The rows are kept, and cannot be learnt: {model['problem']}")
+                raise ValueError(f"The service has stored the rows but cannot learn them: {model['problem']}")
             if model["learnt_through"] >= self._sequence:
                 return
             time.sleep(SECONDS_BETWEEN_LOOKS)
@@ -178,4 +178,4 @@ class Sending:
         before = self.counts["learnt_before"]
         if before:
             all_rows = before + self.counts["samples"]
-            note(f"{before} of {all_rows} rows were sent before and are left out; --again sends them too.")
+            note(f"{before} of {all_rows} rows were sent before and are skipped; --again sends them anyway.")

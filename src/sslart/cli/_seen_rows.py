@@ -1,4 +1,4 @@
-"""Record of the rows a model has learnt: one key per row, saved with the model, so that no row counts twice."""
+"""Record of the rows a model has learnt, as one hash key per row, so that no row is learnt twice."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, KeyArray, equal_rows_share, mixed
 
 MAX_KEYS = 2**17  # two megabytes in the file
-MAX_BY_CHANCE = 0.01  # other rows that agree with a row by chance, where its values are to identify it
-MAX_COMPARED = 10_000  # rows, to estimate how often rows agree by chance
+MAX_BY_CHANCE = 0.01  # expected other rows with the same values, if values shall identify a row
+MAX_COMPARED = 10_000  # rows compared, to estimate how often rows agree by chance
 NO_LABEL = np.uint64(0)
 
 
 class RowKeys(NamedTuple):
-    """For each row a key of the row, and one of its label."""
+    """Keys of rows, and keys of their labels."""
 
     rows: KeyArray
     labels: KeyArray
 
     @classmethod
     def joined(cls, parts: Sequence[RowKeys]) -> RowKeys:
-        """Return the keys of several parts as one."""
+        """Concatenate keys."""
         return cls(np.concatenate([one.rows for one in parts]), np.concatenate([one.labels for one in parts]))
 
     def pairs(self) -> KeyArray:
-        """Return one key for both."""
+        """Return one key for each pair of row and label."""
         return mixed(self.rows ^ mixed(self.labels))
 
 
@@ -40,9 +40,9 @@ NO_KEYS = RowKeys(np.zeros(0, np.uint64), np.zeros(0, np.uint64))
 
 
 class Comparison(NamedTuple):
-    """Masks of the rows that were learnt before: with the same label or now without one, or with another label.
+    """Masks of rows learnt before: with the same label (or none now), or with another label.
 
-    Rows that agree with learnt ones where that may be chance are not marked, but counted.
+    Rows that may equal learnt ones by chance are counted but not marked.
     """
 
     again: BoolArray
@@ -52,17 +52,17 @@ class Comparison(NamedTuple):
 
 @dataclass(frozen=True)
 class LearntRows:
-    """The rows that a model has learnt, each as a key, in the order of the keys. Immutable.
+    """The rows that a model has learnt, as sorted keys. Immutable.
 
-    Of more than `MAX_KEYS` rows, those with the lowest keys are kept: a random part, of which each is recognised.
+    At most `MAX_KEYS` keys are kept, the lowest ones: a random sample of the rows.
     """
 
-    # the columns with the name and with the group of each row, as they were given to `sslart fit`
+    # the columns of IDs and groups given to `sslart fit`
     id_column: str | None = None
     group_column: str | None = None
     keys: RowKeys = NO_KEYS
     n_rows: int = 0
-    equal_share: float = 1.0  # of pairs of rows that agree by chance
+    equal_share: float = 1.0  # share of pairs of rows that agree by chance
 
     @classmethod
     def of_fit(cls, table: Table, keys: RowKeys, id_column: str | None, group_column: str | None) -> LearntRows:
@@ -72,7 +72,7 @@ class LearntRows:
 
     @classmethod
     def joined(cls, parts: Sequence[LearntRows]) -> LearntRows:
-        """Return the rows that several models have learnt together."""
+        """Return the union of the rows of several models."""
         id_column, group_column = (
             names.pop() if len(names) == 1 else None
             for names in ({getattr(one, name) for one in parts} for name in ("id_column", "group_column"))
@@ -84,16 +84,16 @@ class LearntRows:
 
     @property
     def identifies(self) -> bool:
-        """True if rows can be recognised: by name, or by values that rarely agree by chance."""
+        """True if rows can be recognised: by ID, or by values that rarely agree by chance."""
         return self.id_column is not None or self.n_rows * self.equal_share <= MAX_BY_CHANCE
 
     @property
     def is_part(self) -> bool:
-        """True if the record is full, so that some rows are missing from it."""
+        """True if the record is full and lacks some rows."""
         return len(self.keys.rows) >= MAX_KEYS
 
     def adding(self, keys: RowKeys) -> LearntRows:
-        """Return the same with further rows."""
+        """Return a copy with further rows."""
         n_rows = self.n_rows + len(keys.rows)
         if self.is_part:
             low = keys.rows <= self.keys.rows[-1]
@@ -104,13 +104,13 @@ class LearntRows:
         return replace(self, keys=RowKeys(both.rows[kept], both.labels[kept]), n_rows=n_rows)
 
     def with_kept_labels(self, view: ModelView) -> LearntRows:
-        """Return the same with the labelled rows that a model keeps, such as those that `sslart label` has added."""
+        """Return a copy with the labelled rows stored in a model, such as those added by `sslart label`."""
         kept = view.members[0].kept_labels if view.class_table.seen else None
         if kept is None or self.id_column is not None:
             return self
         table, indices = kept
         keys = keys_of(table, view.classes[indices].tolist())
-        if not self.n_rows:  # a model that was not fitted by sslart fit
+        if not self.n_rows:  # the model was fitted in Python
             return LearntRows.of_fit(table, keys, None, self.group_column)
         return replace(self.adding(keys), n_rows=self.n_rows)
 
@@ -129,7 +129,7 @@ class LearntRows:
         return Comparison(known & (~labelled | same), labelled & other & ~same)
 
     def to_notes(self) -> dict[str, Any]:
-        """Return the record as plain values and arrays."""
+        """Return the record as a dict of plain values and arrays, to be saved with the model."""
         return {
             "id_column": self.id_column,
             "group_column": self.group_column,
@@ -141,7 +141,7 @@ class LearntRows:
 
     @classmethod
     def from_notes(cls, notes: dict[str, Any]) -> LearntRows:
-        """Return the record in notes, after checking them; it is empty for a model without notes."""
+        """Restore and check a saved record; it is empty for a model without notes."""
         if not notes:
             return cls()
         rows, labels, n_rows, equal = (notes[name] for name in ("rows", "labels", "n_rows", "equal_share"))
@@ -154,13 +154,13 @@ class LearntRows:
             or not (isinstance(equal, int | float) and 0 <= equal <= 1)
             or not all(name is None or isinstance(name, str) for name in (id_column, group_column))
         ):
-            raise ValueError("what the file says of the learnt rows does not fit together")
+            raise ValueError("its record of learnt rows is inconsistent")
         keys = RowKeys(rows.view(np.uint64), labels.view(np.uint64))
         return cls(id_column, group_column, keys, n_rows, float(equal))
 
 
 def keys_of(table: Table, labels: Any = None, ids: list[str | None] | None = None) -> RowKeys:
-    """Return the keys of rows: of their names where they have one, else of their values."""
+    """Return the keys of rows, from their IDs if they have any, else from their values."""
     rows = row_keys(table)
     if ids is not None:
         own = _text_keys(ids)
@@ -178,7 +178,7 @@ def _text_keys(texts: list[str | None]) -> KeyArray:
 
 
 def _as_numbers(table: Table) -> FloatArray:
-    """Return rows as numbers that are equal where the values are: categories by a code, missing values by another."""
+    """Encode rows as numbers that agree where the values agree; categories and missing values get codes."""
     numbers = np.where(np.isnan(table.values), np.inf, table.values)
     for column, values in table.categories.items():
         numbers[:, column] = np.unique([str(value) for value in values], return_inverse=True)[1]

@@ -1,4 +1,4 @@
-"""Frames as one file, written piece by piece: CSV, TSV, Parquet, JSON, JSON lines and Excel."""
+"""Write frames to one file piece by piece: CSV, TSV, Parquet, JSON, JSON lines and Excel."""
 
 from __future__ import annotations
 
@@ -21,8 +21,12 @@ TABS, PARQUET, LINES = (".tsv", ".tab"), (".parquet", ".pq"), (".jsonl", ".ndjso
 EXCEL = (".xlsx",)
 TEXTS = ("", ".csv", ".txt", *TABS)
 KINDS = (*TEXTS, *PARQUET, ".json", *LINES, *EXCEL)
-MAX_ROWS, MAX_COLUMNS, MAX_CHARACTERS = 2**20, 2**14, 32_767  # of a sheet, with the header, and of a cell
-MAX_WHOLE = 2**53  # larger whole numbers lose digits there
+MAX_ROWS, MAX_COLUMNS, MAX_CHARACTERS = (
+    2**20,
+    2**14,
+    32_767,
+)  # Excel: rows (with header) and columns of a sheet, characters of a cell
+MAX_WHOLE = 2**53  # Excel stores numbers as float64: larger integers lose digits
 BYTES_AT_ONCE = 2**20
 CURE = "write CSV or Parquet instead"
 
@@ -30,35 +34,34 @@ CURE = "write CSV or Parquet instead"
 class CellStyle(NamedTuple):
     """Style of cells in text output."""
 
-    keep_formulas: bool = False  # cells that a spreadsheet computes
-    visible: bool = False  # every character, as for a person who reads it on a terminal
+    keep_formulas: bool = False  # no apostrophe before cells that a spreadsheet would compute
+    visible: bool = False  # escape control characters, as for a terminal
     separator: str = ","
     decimal: str = "."
 
 
 def check_kind(target: str) -> None:
-    """Raise an error with a remedy if a file name has an unsupported extension."""
+    """Raise an error with a remedy for unsupported file extensions."""
     kind = Path(target).suffix.lower()
     if target != STANDARD and kind not in KINDS:
         raise ValueError(
-            f"Tables are not written as {kind}: end the name of {target} with .csv, .tsv, .parquet, .xlsx, .json or "
-            ".jsonl."
+            f"Cannot write a table as {kind}: give {target} the extension .csv, .tsv, .parquet, .xlsx, .json or .jsonl."
         )
     if kind in EXCEL:
         try:
             optional("openpyxl", "excel")
         except ImportError as error:
             raise ImportError(
-                f"{target} is a spreadsheet, which is written with openpyxl. Give a name that ends with .csv, or "
+                f"Writing the spreadsheet {target} needs openpyxl. Give a name that ends with .csv, or "
                 f"{install_command('excel', 'openpyxl')}"
             ) from error
 
 
 def written(frames: Iterable[Any], kind: str, types: Mapping[str, Any], style: CellStyle) -> Iterator[bytes]:
-    """Yield frames with the same columns as a file, of a kind given by the ending of its name.
+    """Yield the bytes of a file with these frames, in the format of the file extension `kind`.
 
-    `types` are those of columns in Parquet, where they are not text. JSON is always visible, and the same when it is
-    read back. CSV is visible where a person may read it as it is.
+    `types` are the Parquet types of columns that are not text. JSON always escapes control characters; text formats do
+    so if `style.visible`.
     """
     if kind in PARQUET:
         yield from _parquet(frames, types)
@@ -93,7 +96,7 @@ def _visible_cell(text: str) -> str:
 
 
 def records(frame: Any) -> list[dict[str, Any]]:
-    """Return rows as values for JSON: None where missing, and text for types that JSON lacks."""
+    """Return rows as JSON values: None where missing, and text for types that JSON lacks."""
 
     def cell(value: Any, blank: bool) -> Any:
         is_number = isinstance(value, int) or (isinstance(value, float) and abs(value) < float("inf"))
@@ -131,7 +134,7 @@ def _texts(column: Any) -> list[str | None]:
 
 
 def prediction_types(classes: Any) -> dict[str, Any]:
-    """Return the types of the columns of predictions in Parquet."""
+    """Return the Parquet types of the columns of predictions."""
     pyarrow = arrow("")
     of_class = {"i": pyarrow.int64(), "b": pyarrow.bool_()}.get(classes.dtype.kind, pyarrow.string())
     types = {"class": of_class, "box": pyarrow.int64(), "abstained": pyarrow.bool_(), "novel": pyarrow.bool_()}
@@ -144,7 +147,7 @@ class Buffer(io.BytesIO):
     _n_taken = 0
 
     def tell(self) -> int:
-        """Return the number of bytes written so far, also of those that were taken."""
+        """Return the number of bytes written so far, including those already taken."""
         return self._n_taken + super().tell()
 
     def taken(self) -> bytes:
@@ -163,7 +166,7 @@ def excel_file(frames: Iterable[Any], *, keep_formulas: bool) -> Iterator[bytes]
         try:
             _fill(book.create_sheet("sslart"), frames, keep_formulas)
         finally:
-            book.save(file)  # it ends the sheet, also where that is not whole
+            book.save(file)  # closes the sheet, even if it is incomplete
         file.seek(0)
         while content := file.read(BYTES_AT_ONCE):
             yield content
@@ -182,7 +185,7 @@ def _fill(sheet: Any, frames: Iterable[Any], keep_formulas: bool) -> None:
         n_rows += len(frame)
         for found, most, things in ((len(frame.columns), MAX_COLUMNS, "columns"), (n_rows, MAX_ROWS, "rows")):
             if found > most:
-                raise ValueError(f"A sheet has at most {most} {things}, and this table has more: {CURE}.")
+                raise ValueError(f"This table has more than the {most} {things} that an Excel sheet allows: {CURE}.")
         if number == 0:
             sheet.append([cell(str(name)) for name in frame.columns])
         rows = zip(*(column.tolist() for _, column in frame.items()), strict=True)
@@ -191,12 +194,12 @@ def _fill(sheet: Any, frames: Iterable[Any], keep_formulas: bool) -> None:
 
 
 def _sheet_cell(value: Any) -> Any:
-    """Return a value as a cell may hold it; control characters, which it may not, as escapes."""
+    """Return a value as an Excel cell; control characters, which Excel forbids, are escaped."""
     if isinstance(value, int | float) and abs(value) <= (MAX_WHOLE if isinstance(value, int) else sys.float_info.max):
         return value
     if isinstance(value, date | time | timedelta) and getattr(value, "tzinfo", None) is None:
         return value.to_pydatetime() if hasattr(value, "to_pydatetime") else value
     text = "".join(one if one in "\n\t" else printable(one) for one in str(value))
     if len(text) > MAX_CHARACTERS:
-        raise ValueError(f"A cell of a sheet has at most {MAX_CHARACTERS} characters, and one has more: {CURE}.")
+        raise ValueError(f"A cell has more than the {MAX_CHARACTERS} characters that Excel allows: {CURE}.")
     return text

@@ -1,4 +1,4 @@
-"""`sslart explain`, `what-if`, `rules` and `report`: a fitted model and its predictions, explained."""
+"""The commands `sslart explain`, `what-if`, `rules` and `report`."""
 
 from __future__ import annotations
 
@@ -28,33 +28,39 @@ from sslart.cli._output import A_BOX, ESCAPED, check_target, print_json, show, w
 from sslart.cli._remote import ServedModel, connected, model_of
 from sslart.reporting._page import check_page_path
 
-MAX_ROWS = 5000  # of a longer table, importances are measured on so many rows
+MAX_ROWS = 5000  # importances are measured on at most this many rows
 Format = StrEnum("Format", ["text", "csv", "json", "md", "html", "sql", "py"])
 Kind = StrEnum("Kind", ["model", "boxes"])
-RANGE_CURE = "write --range COLUMN=LOW:HIGH for a number or a date, and --range COLUMN=A,B for categories"
+RANGE_CURE = "write --range COLUMN=LOW:HIGH for a number or date, or --range COLUMN=A,B for categories"
 
 
 def explain(
     model_file: option.ModelOrName,
-    data: Annotated[str | None, typer.Argument(help=f"{option.DATA_HELP}; with --global it may be left out")] = None,
-    row: Annotated[int | None, option.count("which row; 1 is the first below the header")] = None,
+    data: Annotated[
+        str | None, typer.Argument(metavar="DATA", help=f"{option.DATA_HELP}; optional with --global")
+    ] = None,
+    row: Annotated[int | None, option.count("number of the row; 1 is the first below the header")] = None,
     of_model: Annotated[
-        bool, typer.Option("--global", help="print how much each feature matters, over all rows or all boxes")
+        bool,
+        typer.Option(
+            "--global",
+            help="print the importance of each feature over all rows of DATA, or without DATA over all boxes",
+        ),
     ] = False,
     encoding: option.Encoding = None,
     server: option.Server = None,
     token: option.Token = None,
     as_json: option.Json = False,
 ) -> None:
-    """Explain the prediction for a row: what counts for it, what counts against it, and what would change it.
+    """Explain the prediction for one row: feature contributions, similar boxes, and a change that alters it.
 
     With --global, print the importance of each feature instead: its mean absolute contribution to the scores of the
     classes, over the rows of DATA or, without DATA, over samples drawn from the boxes of the model.
 
-    With --server a service explains the row, and MODEL is the name of a model there.
+    With --server, a service explains the row, and MODEL is the name of a model there.
     """
     if of_model and row is not None:
-        raise ValueError("--global is about all rows and --row about one: give one of the two.")
+        raise ValueError("--global explains all rows and --row one row: give only one of the two.")
     if not of_model and (data is None or row is None):
         raise ValueError("Give a table and --row N to explain one row, or --global for the importance of each feature.")
     if server is not None and row is not None:
@@ -68,8 +74,8 @@ def explain(
     else:
         if not view_of(model).uses_evidence:
             raise ValueError(
-                f"The model in {model_file} predicts by single boxes, so that features have no importance by "
-                "themselves. Fit one with evidence mapping: sslart fit without --mapping or with --mapping evidence. "
+                f"The model in {model_file} predicts from single boxes, so feature importances are not defined for it. "
+                "Fit one with evidence mapping: sslart fit without --mapping or with --mapping evidence. "
                 "For this one, sslart rules prints its boxes."
             )
         found = model.feature_importances(None if data is None else _spread_samples(model, data, encoding))
@@ -84,10 +90,10 @@ def _show(values: dict[str, Any], text: str, as_json: bool) -> None:
 
 
 def _spread_samples(model: Any, data: str, encoding: str | None) -> Any:
-    """Return the rows of a table as the model takes them, of very many an even spread."""
+    """Return the rows of a table as model input; an evenly spaced subset if there are more than `MAX_ROWS`."""
     frame = rows_with_values(model, read_table(data, encoding), data)
     if len(frame) > MAX_ROWS:
-        note(f"{data} has {len(frame)} rows: importances are measured on {MAX_ROWS} of them, spread evenly.")
+        note(f"{data} has {len(frame)} rows: importances are measured on {MAX_ROWS} evenly spaced ones.")
         frame = frame.iloc[np.linspace(0, len(frame) - 1, MAX_ROWS).astype(np.int64)]
     return samples_for(model, frame, data)
 
@@ -95,36 +101,36 @@ def _spread_samples(model: Any, data: str, encoding: str | None) -> Any:
 def what_if(
     model_file: option.ModelOrName,
     data: option.Data,
-    row: Annotated[int, option.count("which row; 1 is the first below the header")],
-    target: Annotated[
-        str | None, typer.Option(help="the class that is wanted; any other than the present one if not given")
-    ] = None,
+    row: Annotated[int, option.count("number of the row; 1 is the first below the header")],
+    target: Annotated[str | None, typer.Option(help="target class; default: any other than the predicted one")] = None,
     fixed: Annotated[
-        list[str] | None, option.column("column that never changes; may be given often, or once with commas")
+        list[str] | None, option.column("column that must not change; repeat it, or separate columns with commas")
     ] = None,
     ranges: Annotated[
         list[str] | None,
         typer.Option(
             "--range",
-            help="limits of new values, COLUMN=LOW:HIGH for a number or a date, where a side may be left out, or "
-            "COLUMN=A,B for categories; may be given often",
+            help="allowed values: COLUMN=LOW:HIGH for a number or date (either side may be empty), or "
+            "COLUMN=A,B for categories; may be repeated",
             metavar="LIMITS",
         ),
     ] = None,
-    n: Annotated[int, typer.Option("--n", min=1, help="how many changes are wanted", metavar="CHANGES")] = 3,
-    plausible: Annotated[bool, typer.Option("--plausible", help="only changes to samples like those learnt")] = False,
+    n: Annotated[int, typer.Option("--n", min=1, help="number of counterfactuals", metavar="CHANGES")] = 3,
+    plausible: Annotated[
+        bool, typer.Option("--plausible", help="only changes that lead to rows similar to the training data")
+    ] = False,
     encoding: option.Encoding = None,
     server: option.Server = None,
     token: option.Token = None,
     as_json: option.Json = False,
 ) -> None:
-    """Print several unlike changes of a row, each of which leads to another prediction: those of few columns first.
+    """Print counterfactuals: different small changes of a row that change its prediction, fewest columns first.
 
-    New values are values that occur: numbers within the learnt range, with no more decimals than the data, and
-    categories that were learnt. What is missing in the row stays missing. Every change has been predicted. If there
-    are fewer than wanted, the last line gives the reason.
+    New numbers are within the range of the training data and have no more decimals; new categories are known ones.
+    Missing values stay missing. Every change is checked by predicting it. If fewer are found than asked for, the last
+    line gives the reason.
 
-    With --server a service finds the changes, and MODEL is the name of a model there.
+    With --server, a service finds the changes, and MODEL is the name of a model there.
     """
     if server is not None:
         with connected(server, token) as client:
@@ -159,7 +165,7 @@ def what_if(
 
 
 def _categories(view: ModelView) -> dict[str, dict[str, Any] | None]:
-    """Return the categories of each column by their text; None for numbers."""
+    """Return the categories of each column, keyed by their text; None for numeric columns."""
     encoder = view.members[0].encoder
     return {
         name: {plain(str(one)): one for one in encoder.categories_of(place)} if place in encoder.categorical else None
@@ -168,13 +174,13 @@ def _categories(view: ModelView) -> dict[str, dict[str, Any] | None]:
 
 
 def _ranges(columns: Mapping[str, Mapping[str, Any] | None], texts: Sequence[str] | None) -> dict[str, Any]:
-    """Return the limits of new values by column, of columns with their categories."""
+    """Parse --range options into the allowed values of each column."""
     ranges: dict[str, Any] = {}
     for text in texts or ():
         names = [name for name in columns if text.startswith(f"{name}=")]
         if not names:
             raise ValueError(
-                f"--range {text!r} does not begin with a column of the model and an equals sign: {RANGE_CURE}. The "
+                f"--range {text!r} does not start with COLUMN=, a column of the model: {RANGE_CURE}. The "
                 f"columns are {listed(list(columns), 12)}."
             )
         name = max(names, key=len)
@@ -188,14 +194,14 @@ def _ranges(columns: Mapping[str, Mapping[str, Any] | None], texts: Sequence[str
 
 
 def _dates(text: str, limits: str) -> tuple[str | None, str | None]:
-    """Return two dates, of which one may be left out; times have colons too."""
+    """Parse LOW:HIGH as dates, either of which may be empty; times contain colons too."""
     cuts = [place for place, character in enumerate(limits) if character == ":"]
     for cut in cuts:
         low, high = limits[:cut].strip(), limits[cut + 1 :].strip()
         if all(not side or is_date(side) for side in (low, high)):
             return low or None, high or None
     raise ValueError(
-        f"--range {text!r} has no two dates with a colon between, of which one may be left out: write --range "
+        f"--range {text!r} is not two dates separated by a colon (either may be empty): write --range "
         "COLUMN=2021-03-01:2021-06-30."
     )
 
@@ -216,29 +222,33 @@ def rules(
     data: Annotated[
         str | None,
         typer.Argument(
-            help=f"{option.DATA_HELP}; the rules shall agree with the model there. None: what the boxes hold"
+            metavar="DATA",
+            help=f"{option.DATA_HELP}; rows that the rules are fitted to; default: samples of the boxes",
         ),
     ] = None,
     kind: Annotated[
-        Kind, typer.Option(help="few rules that agree with the model, or one for each labelled box")
+        Kind, typer.Option(help="model: a short list that agrees with the model; boxes: one rule for each labelled box")
     ] = Kind.model,
     label: Annotated[
-        str | None, typer.Option(help="column with the classes, blank where not known: how often rules are right")
+        str | None,
+        typer.Option(help="column with the classes, blank where unknown, to measure how often rules are right"),
     ] = None,
-    max_rules: Annotated[int | None, typer.Option(min=1, help="of kind model: how many rules at most (12)")] = None,
+    max_rules: Annotated[
+        int | None, typer.Option(min=1, help="with --kind model: maximum number of rules (default 12)")
+    ] = None,
     max_conditions: Annotated[
-        int | None, typer.Option(min=1, help="of kind model: how many conditions a rule may have (4)")
+        int | None, typer.Option(min=1, help="with --kind model: maximum number of conditions per rule (default 4)")
     ] = None,
     min_confidence: Annotated[
-        float | None, typer.Option(min=0, max=1, help="of kind boxes: leave out rules of lower confidence")
+        float | None, typer.Option(min=0, max=1, help="with --kind boxes: leave out rules with lower confidence")
     ] = None,
     min_support: Annotated[
-        float | None, typer.Option(min=0, help="of kind boxes: leave out rules of fewer samples")
+        float | None, typer.Option(min=0, help="with --kind boxes: leave out rules with fewer samples")
     ] = None,
     form: Annotated[
-        Format | None, typer.Option("--format", help="how the rules are written; by the name of the file, or text")
+        Format | None, typer.Option("--format", help="output format; default: by the extension of --out, else text")
     ] = None,
-    out: Annotated[str, option.file("- for standard output")] = STANDARD,
+    out: Annotated[str, option.file("output file; - for standard output")] = STANDARD,
     encoding: option.Encoding = None,
     server: option.Server = None,
     token: option.Token = None,
@@ -247,7 +257,7 @@ def rules(
 ) -> None:
     """Print the rules of a model.
 
-    With --server they are those of a model of a service, of which a copy is fetched, and MODEL is its name.
+    With --server, a copy of the model MODEL is fetched from a service.
     """
     files = (model_file if server is None else None, data)
     check_target(out, *(one for one in files if one is not None))
@@ -271,19 +281,21 @@ def rules(
 def _check_options(
     kind: Kind, form: Format, data: str | None, label: str | None, of_model: Any, *of_boxes: float | None
 ) -> None:
-    """Raise a ValueError where options do not belong together."""
+    """Raise a ValueError for incompatible options."""
     if kind is Kind.boxes and (data is not None or label is not None or of_model):
         raise ValueError("DATA, --label, --max-rules and --max-conditions belong to --kind model: leave them out.")
     if kind is Kind.model and any(one is not None for one in of_boxes):
         raise ValueError("--min-confidence and --min-support belong to --kind boxes: add it, or leave them out.")
     if kind is Kind.boxes and form in (Format.sql, Format.py):
-        raise ValueError("Rules of boxes overlap, so that they are no code: leave out --kind boxes for SQL and Python.")
+        raise ValueError(
+            "Rules of boxes overlap and cannot be written as code: leave out --kind boxes for SQL and Python."
+        )
     if label is not None and data is None:
         raise ValueError("--label names a column of a file: give the file after the model.")
 
 
 def _visible(content: str, form: Format) -> str:
-    """Return rules for standard output, or raise a ValueError where visible text would not be the same rules."""
+    """Return rules for standard output; raise a ValueError if escaping control characters would change them."""
     if form is Format.csv:
         cells = [[printable(cell) for cell in row] for row in csv.reader(io.StringIO(content, newline=""))]
         shown = io.StringIO()
@@ -293,8 +305,8 @@ def _visible(content: str, form: Format) -> str:
         return shown.getvalue()
     if form is Format.sql and printable_lines(content) != content:
         raise ValueError(
-            "A name or category in these rules holds control characters, which SQL can only write as they are: give "
-            "a file with --out."
+            "A name or category in these rules contains control characters, which SQL cannot escape: give a file with "
+            "--out."
         )
     return content
 
@@ -315,18 +327,19 @@ def _written(rules: Any, form: Format, *, keep_formulas: bool) -> str:
 def report(
     model_file: option.Model,
     data: option.Data,
-    label: Annotated[str | None, typer.Option(help="column with the true classes, blank where not known")] = None,
-    out: Annotated[str, option.file("the page")] = "report.html",
-    id_column: Annotated[str | None, option.column("column that names samples", "--id")] = None,
+    label: Annotated[str | None, typer.Option(help="column with the true classes, blank where unknown")] = None,
+    out: Annotated[str, option.file("HTML file to write")] = "report.html",
+    id_column: Annotated[str | None, option.column("column of row IDs", "--id")] = None,
     held_out: Annotated[
-        bool | None, typer.Option("--held-out/--learnt", help="whether the model has not learnt these rows, or has")
+        bool | None,
+        typer.Option("--held-out/--learnt", help="rows were not (or were) in the training data; default: detected"),
     ] = None,
     encoding: option.Encoding = None,
     quiet: option.Quiet = False,
 ) -> None:
-    """Write a page about a model: its rules, the quality of its predictions, and an explanation of each of them."""
+    """Write an HTML report on a model: quality, rules, and an explanation of each prediction."""
     if out == STANDARD:
-        raise ValueError("The page goes to a file: give its name with --out.")
+        raise ValueError("The report is a file: give its name with --out.")
     check_target(out, model_file, data)
     check_page_path(out)
     model = read_model(model_file)

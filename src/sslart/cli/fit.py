@@ -1,4 +1,4 @@
-"""`sslart fit`: learn a model from a partly labelled table."""
+"""The command `sslart fit`: fit a model to a partly labelled table."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ VIGILANCE: float = parameters_of(AutoSSLART)["vigilance"].default
 MOST_ROWS = 1_000_000
 N_IMPORTANT = 5
 OF_PAPER = ("choice", "learning_rate", "match_tracking")
-SHOWN_ERROR = 0.05  # of the guarantees, that in the table
 
 
 Mapping = StrEnum("Mapping", {"evidence": "evidence", "one_to_many": "one-to-many", "one_to_one": "one-to-one"})
@@ -45,29 +44,29 @@ Voting = StrEnum("Voting", ["weighted", "majority"])
 Scaling = StrEnum("Scaling", ["range", "rank"])
 
 HOW_CLASSES_FOLLOW = {
-    Mapping.evidence: "boxes, features and trees contribute to a prediction, weighted by a regression on the labels",
-    Mapping.one_to_many: "a box may have labels of several classes and predicts the most frequent",
-    Mapping.one_to_one: "a box has labels of one class only and predicts it",
+    Mapping.evidence: "ridge regression on the labels weighs what boxes, features and trees contribute to a prediction",
+    Mapping.one_to_many: "a box may contain labels of several classes; it predicts the most frequent",
+    Mapping.one_to_one: "a box contains labels of one class only; it predicts this class",
 }
 
 
 def check_options(given: dict[str, Any]) -> None:
-    """Raise a ValueError with a remedy if options of the model that are given are incompatible."""
+    """Raise a ValueError with a remedy for incompatible model options."""
     alone = next((name for name in ("voting", "validation", "quorum") if name in given), None)
     members, quorum = given.get("members"), given.get("quorum")
     if alone is not None and members is None:
         raise ValueError(
-            f"--{alone} is for an ensemble: add the number of its members, such as --members 7, or leave --{alone} out."
+            f"--{alone} is for ensembles: add the number of members, such as --members 7, or leave --{alone} out."
         )
     if "match_tracking" in given and given.get("mapping") is not Mapping.one_to_one:
         raise ValueError(
-            "--match-tracking is for one-to-one mapping, which alone keeps a box to one class: add --mapping "
-            "one-to-one, or leave --match-tracking out."
+            "--match-tracking is for one-to-one mapping, in which each box has one class: add --mapping one-to-one, "
+            "or leave --match-tracking out."
         )
     if quorum is not None and quorum > members:
         raise ValueError(
-            f"--quorum {quorum} is more than --members {members}, so that the ensemble would never predict: give a "
-            f"quorum of at most {members}."
+            f"--quorum {quorum} is greater than --members {members}, so the ensemble would always abstain: give "
+            f"at most {members}."
         )
     if "validation" in given and given.get("voting") is Voting.majority:
         raise ValueError(
@@ -81,13 +80,13 @@ def check_options(given: dict[str, Any]) -> None:
         )
     if given.get("half_life") == AUTO and estimator_of({"vigilance": VIGILANCE, **given}).mapping != Mapping.evidence:
         raise ValueError(
-            "--half-life auto is for evidence mapping, whose labels choose it: add --mapping evidence, or give a "
-            "number of rows, such as --half-life 10000."
+            "--half-life auto is for evidence mapping, which chooses it by leave-one-out: add --mapping evidence, or "
+            "give a number of rows, such as --half-life 10000."
         )
 
 
 def estimator_of(given: dict[str, Any]) -> Any:
-    """Return the estimator, not fitted: AutoSSLART, or that of the paper where one of its options is given."""
+    """Return the unfitted estimator: AutoSSLART, or one of the paper's if an option of those is given."""
     values: dict[str, Any] = {
         name: str(value) if isinstance(value, StrEnum) else value for name, value in given.items()
     }
@@ -102,15 +101,15 @@ def estimator_of(given: dict[str, Any]) -> Any:
 
 
 def described_model(model: Any) -> dict[str, str]:
-    """Return a description of a fitted model and its predictions, by topic."""
+    """Describe a fitted model and how it predicts, by topic."""
     view, mapping = view_of(model), Mapping(model.mapping)
     how = {"mapping": f"{mapping}: {HOW_CLASSES_FOLLOW[mapping]}"}
     if view.decision_costs is not None:
-        how["decision"] = "the class of the lowest expected cost, by the costs in the settings"
+        how["decision"] = "the class with the lowest expected cost; the costs are in the settings"
     if not view.is_ensemble:
-        chosen = "; leave-one-out chooses its settings" if isinstance(model, AutoSSLART) else ""
-        return {"model": f"one SSL-ART model{chosen}", **how}
-    members = f"{len(view.members)} SSL-ART models that learn the samples in different orders"
+        chosen = "; settings chosen by leave-one-out" if isinstance(model, AutoSSLART) else ""
+        return {"model": f"a single SSL-ART model{chosen}", **how}
+    members = f"{len(view.members)} SSL-ART models, each trained on the samples in a different order"
     if model.voting == Voting.majority:
         words = {"model": f"VESSL-ART: majority vote of {members}", **how}
     else:
@@ -120,7 +119,7 @@ def described_model(model: Any) -> dict[str, str]:
             "weight of a vote": f"recall of its class, measured {_measured_on(model, mapping)}",
         }
     if view.quorum > 1:
-        words["quorum"] = f"predicts where at least {view.quorum} members vote"
+        words["quorum"] = f"predicts if at least {view.quorum} members vote"
     return words
 
 
@@ -128,53 +127,64 @@ def _measured_on(model: Any, mapping: Mapping) -> str:
     if mapping is Mapping.evidence:
         return "by leave-one-out"
     if model.validation == option.LABELLED:
-        return "on the labelled samples, which the members have learnt"
-    return f"on {100 * model.validation:g} % of the labelled samples, which no member learns"
+        return "on the labelled training samples"
+    return f"on {100 * model.validation:g} % of the labelled samples, held out from training"
 
 
 def fit(
     data: option.Data,
-    label: Annotated[str, option.column("column with the classes, blank where not known")],
-    out: Annotated[str, option.file("file for the model; with --server the name of the model there")] = OUT,
-    id_column: Annotated[str | None, option.column("column that names samples", "--id")] = None,
-    ignore: Annotated[list[str] | None, option.columns("columns to leave out: A,B or given often")] = None,
+    label: Annotated[str, option.column("column with the classes, blank where unknown")],
+    out: Annotated[str, option.file("model file to write; with --server, the name of the model there")] = OUT,
+    id_column: Annotated[str | None, option.column("column of row IDs, not a feature", "--id")] = None,
+    ignore: Annotated[list[str] | None, option.columns("columns to leave out: A,B or repeat the option")] = None,
     group: Annotated[str | None, option.column(option.GROUP_HELP)] = None,
-    category: Annotated[list[str] | None, option.columns("columns whose numbers are codes, not amounts")] = None,
+    category: Annotated[list[str] | None, option.columns("numeric columns that are categorical codes")] = None,
     number: Annotated[
         list[str] | None,
-        option.columns("columns of quantities, though they look like codes or have units; other texts are blank"),
+        option.columns("numeric columns that look like codes or have units; cells without a number are blank"),
     ] = None,
     use: Annotated[
-        list[str] | None, option.columns("columns to learn from though they name rows or are free text")
+        list[str] | None, option.columns("columns to use as features although they look like IDs or free text")
     ] = None,
     vigilance: Annotated[float, option.parameter("vigilance")] = VIGILANCE,
     max_nodes: Annotated[
-        Any, option.max_nodes("the most boxes: close ones are joined, and vigilance lowered, where more are needed")
+        Any, option.max_nodes("maximum number of boxes: beyond it, close boxes are merged and vigilance is lowered")
     ] = None,
     scaling: Annotated[
-        Scaling | None, typer.Option(help="scale numbers by range or by rank; AutoSSLART chooses where not given")
+        Scaling | None, typer.Option(help="scale numbers by range or by rank; by default AutoSSLART chooses")
     ] = None,
     half_life: Annotated[
         Any,
-        option.half_life("in update and watch, a row counts half after so many further rows; auto: the labels choose"),
+        option.half_life(
+            "in update and watch, the number of rows after which a row counts half; auto: chosen by leave-one-out"
+        ),
     ] = None,
-    mapping: Annotated[Mapping | None, typer.Option(help="how classes follow from boxes")] = None,
+    mapping: Annotated[Mapping | None, typer.Option(help="how boxes predict classes")] = None,
     choice: Annotated[float | None, option.parameter("choice")] = None,
     learning_rate: Annotated[float | None, option.parameter("learning_rate")] = None,
     match_tracking: Annotated[float | None, option.parameter("match_tracking")] = None,
-    members: Annotated[int | None, option.parameter("n_members", "fit an ensemble of so many members", "M")] = None,
-    voting: Annotated[Voting | None, typer.Option(help="of an ensemble: weighted by class, or one each")] = None,
+    members: Annotated[
+        int | None, option.parameter("n_members", "fit an ensemble with this number of members", "M")
+    ] = None,
+    voting: Annotated[Voting | None, typer.Option(help="for ensembles: class-weighted or majority vote")] = None,
     validation: Annotated[
         Any,
-        option.validation("where class weights are measured: on learnt labels, or on a share of them that is held out"),
+        option.validation(
+            "for ensembles: measure class weights on the training labels, or on a held-out share of them"
+        ),
     ] = None,
     quorum: Annotated[
-        int | None, option.parameter("quorum", "how many members must vote; matters with predict --search-depth")
+        int | None,
+        option.parameter(
+            "quorum", "for ensembles: members that must vote; members abstain only with predict --search-depth"
+        ),
     ] = None,
     cost: option.Cost = None,
     accuracy: option.Accuracy = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="of all random choices")] = 0,
-    most_rows: Annotated[int, option.count("of a longer file, learn a random sample: labelled rows first")] = MOST_ROWS,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="random seed")] = 0,
+    most_rows: Annotated[
+        int, option.count("of a longer file, use a random sample of this size; labelled rows first")
+    ] = MOST_ROWS,
     encoding: option.Encoding = None,
     use_dask: option.UseDask = False,
     scheduler: option.Scheduler = None,
@@ -184,17 +194,17 @@ def fit(
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
-    """Learn from a table and write the model. Blanks in the label column are unlabelled samples.
+    """Fit a model to a table and write it to a file. Rows with a blank label are unlabelled samples.
 
-    Without further options the model is AutoSSLART, with nothing to tune. An option of the paper (--mapping one-to-many
-    or one-to-one, --choice, --learning-rate, --match-tracking) makes SSL-ART instead, and --members an ensemble of it:
-    WESSL-ART, or VESSL-ART with --voting majority. Their mapping is one-to-many where it is not given.
+    By default the model is AutoSSLART, which needs no tuning. Any option of the paper (--mapping one-to-many or
+    one-to-one, --choice, --learning-rate, --match-tracking) selects SSL-ART instead, and --members an ensemble of it:
+    WESSL-ART, or VESSL-ART with --voting majority. The default mapping of these is one-to-many.
 
-    With --dask the table is many Parquet files, such as 'part-*.parquet', of which no machine needs to hold all: the
-    workers of a dask cluster learn all rows. They must have the files at the same place. --most-rows, --encoding and
-    --accuracy do not go with it.
+    With --dask, DATA is a set of Parquet files, such as 'part-*.parquet', that may be larger than memory: the workers
+    of a dask cluster learn all rows. Every worker must find the files under the same path. --most-rows, --encoding,
+    --number and --accuracy cannot be combined with it.
 
-    With --server a service fits AutoSSLART to the table, and --out is the name of the new model there.
+    With --server, a service fits AutoSSLART to the table, and --out is the name of the new model there.
     """
     option.check_scheduler(scheduler, use_dask)
     options = {
@@ -214,14 +224,14 @@ def fit(
     check_options(given)
     option.check_wanted(accuracy)
     if out == STANDARD:
-        raise ValueError("A model goes to a file: give its name with --out.")
+        raise ValueError("The model cannot be written to standard output: give a file name with --out.")
     named = ColumnRoles(label, id_column, group, ignore, category, use, number)
     if server is not None:
         refuse(dask=use_dask, cost=cost, accuracy=accuracy, number=number)
         if given or (vigilance, seed, most_rows, wait) != (VIGILANCE, 0, MOST_ROWS, option.SECONDS_TO_WAIT):
             raise ValueError(
-                "With --server the model is AutoSSLART with nothing to tune: leave out the options of the model, "
-                "--most-rows and --wait. sslart.client in Python creates models with all settings."
+                "With --server the model is AutoSSLART with default settings: leave out the options of the model, "
+                "--most-rows and --wait. sslart.client in Python can create models with any settings."
             )
         if out == OUT:
             raise ValueError("With --server, --out is the name of the new model: give one, such as --out flowers.")
@@ -230,7 +240,7 @@ def fit(
     else:
         check_target(out, data)
         if use_dask and any(one is not None for one in (encoding, accuracy, number)):
-            raise ValueError("--encoding, --accuracy and --number do not go with --dask: leave them out.")
+            raise ValueError("--encoding, --accuracy and --number cannot be combined with --dask: leave them out.")
         estimator = estimator_of({"vigilance": vigilance, "random_state": seed, **given})
         file = ModelFile("fit", out, wait=wait)
         if use_dask:
@@ -241,7 +251,7 @@ def fit(
             )
     if fitted is None:
         return
-    with busy("measuring what features contribute", shown=not quiet):
+    with busy("computing feature importances", shown=not quiet):
         summary, columns = _summary(fitted, out), fitted.columns
     if as_json:
         print_json({**summary, "columns": [one._asdict() for one in columns if one.kind not in ("left out", "label")]})
@@ -250,12 +260,12 @@ def fit(
 
 
 class Fitted(NamedTuple):
-    """A fitted model, what it was fitted to, and how good it is."""
+    """A fitted model with its training data in numbers and its quality."""
 
     model: Any
     columns: list[ColumnSummary]
     n_samples: int
-    labels: dict[str, int]  # by class
+    labels: dict[str, int]  # number of labels by class
     seconds: float
     quality: ModelSummary
     more_labels: dict[str, Any] | None = None
@@ -264,7 +274,7 @@ class Fitted(NamedTuple):
 def _fit_with_service(
     client: Any, data: str, named: ColumnRoles, name: str, encoding: str | None, *, quiet: bool
 ) -> Fitted | None:
-    """Let a service fit a model under a name; None if nothing is to be said of it."""
+    """Fit a model on a service; return None with --quiet."""
     job = fit_on_server(client, data, named, name, encoding)
     if quiet:
         return None
@@ -285,7 +295,7 @@ def _fit_with_dask(
     quiet: bool,
     as_json: bool,
 ) -> Fitted | None:
-    """Fit a model on a cluster and write it; None if nothing is to be said of it."""
+    """Fit a model on a cluster and write it; return None with --quiet."""
     with file.owned():
         file.replace_present()
         model, seconds, columns = fit_on_cluster(estimator, data, named, scheduler, quiet=quiet)
@@ -312,7 +322,7 @@ def _fit_here(
     quiet: bool,
     as_json: bool,
 ) -> Fitted | None:
-    """Fit a model in this process and write it; None if nothing is to be said of it."""
+    """Fit a model in this process and write it; return None with --quiet."""
     with file.owned():
         file.replace_present()
         table = read_training_table(data, named, most_rows, seed, encoding, progress=not quiet)
@@ -333,7 +343,7 @@ def _fit_here(
 
 
 def _learnt_rows(model: Any, table: TrainingTable, named: ColumnRoles) -> LearntRows:
-    """Return the record of the rows, by which they are recognised later: by unique names, else by values."""
+    """Return the record that recognises these rows later: by unique IDs, else by values."""
     ids = table.ids if table.ids_are_unique else None
     samples = view_of(model).read(table.samples)
     id_column = None if ids is None else named.id_column
@@ -343,7 +353,7 @@ def _learnt_rows(model: Any, table: TrainingTable, named: ColumnRoles) -> Learnt
 def _summary(fitted: Fitted, out: str) -> dict[str, Any]:
     model, quality, labels = fitted.model, fitted.quality, fitted.labels
     view = view_of(model)
-    promised = measured_guarantees(view)  # None if no labels are stored, or too few
+    promised = measured_guarantees(view)  # None if the model stores too few labels
     important = model.feature_importances().rows()[:N_IMPORTANT] if view.uses_evidence else None
     return {
         "model": out,
@@ -375,7 +385,7 @@ def _summary(fitted: Fitted, out: str) -> dict[str, Any]:
 
 
 def _evidence(model: Any) -> dict[str, float] | None:
-    """Return the weight of each family of basis functions over all members; None without evidence mapping."""
+    """Return the mean weight of each family of basis functions over all members; None without evidence mapping."""
     members = view_of(model).members
     weights: Counter[str] = Counter()
     for member in members:
@@ -385,7 +395,7 @@ def _evidence(model: Any) -> dict[str, float] | None:
 
 def _print(summary: dict[str, Any], columns: list[ColumnSummary]) -> None:
     rows = [(one.name, one.kind, "" if one.missing is None else str(one.missing), one.detail) for one in columns]
-    print_table(("column", "taken for", "missing", "values"), rows)
+    print_table(("column", "read as", "missing", "values"), rows)
     in_use, settings, expected = summary["vigilance_in_use"], summary["settings"], summary["more_labels"]
     lines = [
         ("boxes", f"{summary['boxes']}; {A_BOX}"),
@@ -395,7 +405,7 @@ def _print(summary: dict[str, Any], columns: list[ColumnSummary]) -> None:
     ]
     if in_use < settings["vigilance"]:
         most = settings["max_nodes"]
-        lowered = f"{in_use:.3f} in use: close boxes were joined, so that there are at most {most}"
+        lowered = f"{in_use:.3f} in use: lowered, and close boxes merged, to keep at most {most} boxes"
         lines.insert(1, ("vigilance", lowered))
     if summary["scaled_by_rank"]:
         lines.append(("scaled by rank", list_text(summary["scaled_by_rank"], SHOWN_FEATURES)))
@@ -410,7 +420,6 @@ def _print(summary: dict[str, Any], columns: list[ColumnSummary]) -> None:
         *summary["quality"]["text"].items(),
         *zip(chain(["more labels"], repeat("")), expected["sentences"] if expected else (), strict=False),
         *summary["beware"].items(),
-        *(("guarantee", one["sentence"]) for one in summary["guarantees"] or () if one["max_error"] == SHOWN_ERROR),
         ("time", f"{summary['seconds']:.2f} s"),
         ("written", summary["model"]),
     ]

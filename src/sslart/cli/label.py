@@ -1,4 +1,4 @@
-"""`sslart label`: asks a person for the labels that help most, and learns them."""
+"""The command `sslart label`: active learning in the terminal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from sslart.cli._table_writer import PARQUET, TEXTS, Buffer, CellStyle, check_ki
 from sslart.rules._box_rules import DEFAULT_LEVELS, scales_of
 
 MAX_SHOWN = 20
-MAX_CHARACTERS = 1000  # of a cell that the model does not use, such as a remark
+MAX_CHARACTERS = 1000  # shown of a cell that is not a feature, such as a comment
 UNKNOWN = "not known"
 SKIP, STOP = object(), object()
 GZIP = 16 + zlib.MAX_WBITS
@@ -43,48 +43,51 @@ GZIP = 16 + zlib.MAX_WBITS
 
 def label(
     model_file: option.Model,
-    data: Annotated[str, typer.Argument(help="CSV, TSV, Parquet, Arrow or Excel, with the rows to choose from")],
-    questions: Annotated[int, option.count("how many rows to ask about at most")] = 20,
-    label: Annotated[str | None, option.column("column with classes: rows that have one are not asked about")] = None,
-    id_column: Annotated[str | None, option.column("column that names rows", "--id")] = None,
-    record: Annotated[str | None, option.file("add each label to this CSV: row, id and class")] = None,
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="CSV, TSV, Parquet, Arrow or Excel, with the rows to choose from")
+    ],
+    questions: Annotated[int, option.count("maximum number of questions")] = 20,
+    label: Annotated[str | None, option.column("column with the classes; labelled rows are not asked about")] = None,
+    id_column: Annotated[str | None, option.column("column of row IDs", "--id")] = None,
+    record: Annotated[str | None, option.file("append each label to this CSV file: row, ID and class")] = None,
     write: Annotated[
-        bool, typer.Option("--write", help="put each answer into the column of --label, in the table itself")
+        bool, typer.Option("--write", help="write each label into the column --label of the table itself")
     ] = False,
-    write_to: Annotated[str | None, option.file("put the answers into a copy of the table, of any kind")] = None,
+    write_to: Annotated[
+        str | None, option.file("write the labels into a copy of the table, in any supported format")
+    ] = None,
     accuracy: option.Accuracy = None,
     out: option.OtherFile = None,
     encoding: option.Encoding = None,
     wait: option.Wait = option.SECONDS_TO_WAIT,
-    as_json: Annotated[bool, typer.Option("--json", help="print at the end what was learnt, as JSON")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print a summary as JSON at the end")] = False,
 ) -> None:
-    """Ask for the labels that would help most, learn each at once, and print how the accuracy changes.
+    """Ask for the labels that would help most (active learning), learn each at once, and print the accuracy.
 
-    First come rows among many others, far from any label; the more certain the predictions become, the more
-    come rows between the classes; every third row is chosen without regard to the predictions, so that no class is
-    overlooked. Where the rows of a box are much alike, a class with * after it is the answer for all
-    of them, and counts as often. The model is saved after every label. The file is read piece by piece and may be
-    larger than memory.
+    The first questions are about rows in dense regions without labels, later ones increasingly about rows between the
+    classes; every third row is chosen regardless of the predictions, so that no class is overlooked. If the rows of a
+    box are very similar, a class followed by * labels all of them, and has the weight of all of them. The model is
+    saved after every label. The file is read in pieces and may be larger than memory.
 
-    With --write each answer is in the table before the model learns it: whatever stops the command, no answer is lost.
-    All other cells stay as they are. A table that is not CSV, TSV or Parquet is left alone: --write-to FILE writes a
-    copy.
+    With --write, each label is saved in the table before the model learns it, so no answer is lost if the command is
+    interrupted. All other cells stay as they are. --write supports CSV, TSV and Parquet; for other formats,
+    --write-to FILE writes a copy.
     """
     target = out or model_file
     option.check_wanted(accuracy)
     if data == STANDARD:
-        raise ValueError("Labels are typed on standard input: give the rows as a file.")
+        raise ValueError("Standard input is needed for your answers: give the rows as a file.")
     if sys.stdin is None:
-        raise ValueError("Labels are typed on standard input, which is closed: run this command in a terminal.")
+        raise ValueError("Standard input is closed, but needed for your answers: run this command in a terminal.")
     check_target(target, data)
     if record is not None:
         check_target(record, model_file, data, target)
     table = None
     if write or write_to is not None:
         if label is None:
-            raise ValueError("Answers are put into the column that --label names: give --label.")
+            raise ValueError("--write and --write-to need the column for the labels: give --label.")
         if write and write_to is not None:
-            raise ValueError("--write is for the table itself and --write-to for a copy: give one of the two.")
+            raise ValueError("--write changes the table itself and --write-to writes a copy: give only one of the two.")
         others = [model_file, target, record or STANDARD, *([] if write_to is None else [data])]
         check_target(data if write_to is None else write_to, *others)
         table = LabelledTable(data, label, encoding, write_to)
@@ -100,21 +103,21 @@ def label(
 
 
 class _Session:
-    """A model that learns labels one by one, in turns with other commands, and the rows that may be asked about."""
+    """A labelling session: the model file, and the pool of candidate rows."""
 
     def __init__(
         self, file: ModelFile, data: str, label: str | None, id_column: str | None, encoding: str | None
     ) -> None:
         self.file, self._data, self._label, self._id, self._encoding = file, data, label, id_column, encoding
-        self.states: list[dict[str, Any]] = []  # before and after each label
+        self.states: list[dict[str, Any]] = []  # at the start, and after each label
         self._done: list[Query] = []
         self.model, self._rows = file.read()
         self._read_rows()
 
     def _read_rows(self) -> None:
-        """Read the rows that may be asked about, and their names and groups by row number."""
+        """Read the candidate rows, with their IDs and groups by row number."""
         self._pool, self._names, self._groups = QueryPool(self.model), dict[int, str](), dict[int, str]()
-        self._remarks = dict[int, list[tuple[str, str]]]()  # cells of columns that the model does not use
+        self._remarks = dict[int, list[tuple[str, str]]]()  # cells of columns that are not features
         columns = ((self._names, self._id or self._rows.id_column), (self._groups, self._rows.group_column))
         for frame in read_pieces(self._data, self._encoding, progress=True):
             check_columns(frame.columns, [self._label, self._id], self._data)
@@ -134,20 +137,20 @@ class _Session:
                 for row, text in zip(new, texts, strict=True):
                     if text:
                         self._remarks.setdefault(row + 1, []).append((column, text))
-            kept = {row + 1 for row in self._pool.rows()}  # the pool lets go of rows of a long file
+            kept = {row + 1 for row in self._pool.rows()}  # the pool drops rows of a long file
             self._remarks = {row: found for row, found in self._remarks.items() if row in kept}
         for done in self._done:
             self._pool.done(done)
 
     def _unused(self, columns: Iterable[str]) -> list[str]:
-        """Return the columns that the model does not use, and which are no names, groups or labels of rows."""
+        """Return the columns that are neither features nor IDs, groups or labels."""
         plan, names = view_of(self.model).reader.plan, learnt_columns(self.model)
         used = {name for place, name in enumerate(names) if place not in plan.left_out}
         shown = {self._label, self._id or self._rows.id_column}
         return [name for name in columns if name not in used | shown] if names else []
 
     def run(self, questions: int, record: str | None, table: LabelledTable | None) -> None:
-        """Ask, learn and print until no row or no question is left."""
+        """Ask questions until the rows or the number of questions run out."""
         self._show_state()
         show(f"({A_BOX})")
         for number in range(1, questions + 1):
@@ -171,14 +174,14 @@ class _Session:
             self._show_state()
 
     def _skip(self, query: Query, rows: Sequence[int], *, whole_box: bool = False) -> None:
-        """Do not ask about rows again."""
+        """Remove rows from the pool."""
         self._done += [query._replace(row=row) for row in rows]
         self._pool.done(query, whole_box=whole_box)
 
     def _learn(self, query: Query, rows: Sequence[int], answer: Answer) -> None:
-        """Learn the label of a row and save the model; if another command has changed the model, reload it first.
+        """Learn a label and save the model; if another command has changed the model, reload it first.
 
-        The label of a whole box is that of its row, with the number of its rows as the weight.
+        A label for a whole box is learnt for one row, weighted by the number of rows.
         """
         row, sample, typed = query.row + 1, self._pool.sample(query), [answer.label]
         given: dict[str, Any] = {"groups": [self._groups[row]]} if self._groups.get(row) else {}
@@ -196,7 +199,7 @@ class _Session:
             raise InUseError(f"The label of row {row} was not learnt. {error}") from error
         self._skip(query, rows, whole_box=answer.whole_box)
         if is_changed:
-            note(f"another program has changed {self.file.target}: it was read anew before it learnt this label.")
+            note(f"another program has changed {self.file.target}: it was reloaded before it learnt this label.")
             self._read_rows()
 
     def _show_state(self) -> None:
@@ -211,18 +214,18 @@ class _Session:
             "quality": stated.to_dict(),
         }
         self.states.append(state)
-        accuracy = f"; accuracy is not measured: {why_not}" if why_not else ""
+        accuracy = f"; accuracy not measured: {why_not}" if why_not else ""
         if stated.accuracy is not None:
             accuracy = f"; accuracy {stated.accuracy_text()}"
         show(
-            f"{plural(state['labels'], 'label')}; {n_labelled} of {n_boxes} boxes have a label, and these hold "
+            f"{plural(state['labels'], 'label')}; {n_labelled} of {n_boxes} boxes have a label and contain "
             f"{100 * state['rows_in_them']:.0f} % of the rows{accuracy}"
         )
 
     def _show_query(self, query: Query, number: int) -> None:
         row, name, sample = query.row + 1, self._names.get(query.row + 1), self._pool.sample(query)
         title = f"row {row}" if name is None else f"row {row}, {name}"
-        reason = f"one of {query.n_samples} rows in a box without a label" if query.new else "the model is unsure here"
+        reason = f"one of {query.n_samples} rows in an unlabelled box" if query.new else "the model is uncertain here"
         show(f"\nQuestion {number}: {printable(title)}; {reason}")
         show_sample(self.model, sample, query.node if query.tight else None)
         for column, text in self._remarks.get(row, ()):
@@ -243,16 +246,16 @@ class _Session:
 
 
 class Answer(NamedTuple):
-    """A class that a person has typed, and whether it is that of all rows of the box."""
+    """A typed class, and whether it applies to all rows of the box."""
 
     label: Any
     whole_box: bool = False
 
 
 def show_sample(model: Any, sample: Any, box: int | None = None) -> None:
-    """Print the values of a sample with their levels; of many columns, those furthest from the middle.
+    """Print the values of a sample with their levels; of many columns, those furthest from the median.
 
-    With a box, the range of its values stands beside them.
+    With a box, its intervals are shown too.
     """
     view = view_of(model)
     member, table = view.members[0], view.read(sample)
@@ -278,20 +281,20 @@ def show_sample(model: Any, sample: Any, box: int | None = None) -> None:
     head = ("column", "value", "level", "in the box")[: 3 if box is None else 4]
     print_table(head, [rows[row][1][: len(head)] for row in sorted(shown)])
     if len(rows) > len(shown):
-        show(f"and {len(rows) - len(shown)} more columns, nearer to the middle of their range")
+        show(f"and {len(rows) - len(shown)} more columns with less unusual values")
 
 
 def ask_class(classes: list[Any], n_in_box: int = 1) -> Any:
-    """Return the answer that a person types, of the kind of the classes known; SKIP for none, STOP at the end.
+    """Ask for a class and return the answer, of the type of the known classes; SKIP or STOP if none is given.
 
-    Where a box has several rows, a class with a star after it is that of all of them.
+    If a box has several rows, a class followed by * applies to all of them.
     """
     texts = [str(one) for one in classes]
     by_number = {} if any(text.isdigit() for text in texts) else {str(n): one for n, one in enumerate(classes, start=1)}
     offered = [f"{n} {text}" for n, text in enumerate(texts, start=1)] if by_number else texts
-    choices = f"{', '.join(offered)}, or a new one" if offered else "a new one"
-    star = f"; with * after it for all {n_in_box} rows of the box" if n_in_box > 1 else ""
-    prompt = printable(f"Class ({choices}{star}; Enter if you do not know, q to stop): ")
+    choices = f"{', '.join(offered)}, or a new class" if offered else "a new class"
+    star = f"; add * for all {n_in_box} rows of the box" if n_in_box > 1 else ""
+    prompt = printable(f"Class ({choices}{star}; Enter to skip, q to stop): ")
     while True:
         try:
             text = input(prompt).strip()
@@ -312,12 +315,12 @@ def ask_class(classes: list[Any], n_in_box: int = 1) -> Any:
             if _confirmed(name):
                 return Answer(int(name), whole_box)
         else:
-            show(f"{name!r} is not of the kind of the classes, which are {', '.join(texts)}.")
+            show(f"{name!r} is not of the same type as the classes {', '.join(texts)}.")
 
 
 def _confirmed(text: str) -> bool:
     try:
-        return input(f"{text!r} is a new class. Is that right? (y/N): ").strip().lower() in ("y", "yes")
+        return input(f"{text!r} is a new class. Is that correct? (y/N): ").strip().lower() in ("y", "yes")
     except EOFError:
         return False
 
@@ -327,9 +330,9 @@ def _value(feature: str, value: float) -> str:
 
 
 class LabelledTable:
-    """The table `data`, to whose column labels are added: after each it is written whole, or to another file.
+    """The table `data` with a column for labels; it is rewritten, or written to another file, after each label.
 
-    In CSV, TSV and Parquet all else stays as it is, text byte for byte.
+    In CSV, TSV and Parquet, everything else stays as it is; text formats byte for byte.
     """
 
     def __init__(self, data: str, column: str, encoding: str | None, target: str | None = None) -> None:
@@ -341,22 +344,24 @@ class LabelledTable:
         if target is not None:
             check_kind(target)
             if Path(target).exists():
-                raise FileExistsError(f"{target} exists, perhaps with labels: give another name, or label that table.")
+                raise FileExistsError(
+                    f"{target} exists and may contain labels: give another name, or label that table."
+                )
         elif self._kind not in ("", "Parquet"):
             raise ValueError(
-                f"{data} is of the kind {self._kind}, of which only the cells would be kept, and not all else: write a "
+                f"{data} ({self._kind}) would lose everything but its cells if it were rewritten: write a "
                 "new table with --write-to FILE, such as labelled.xlsx or labelled.csv."
             )
         self._known = FileIdentity.of(Path(data))
 
     def add(self, rows: Sequence[int], label: Any) -> None:
-        """Write a label for some rows, counted from 1 below the header; the table has it, or all is as before."""
+        """Write a label for rows, counted from 1 below the header; on error the table stays unchanged."""
         self._labels.update(dict.fromkeys(rows, str(label)))
         try:
             write_atomically(Path(self.target), self._content(), self._check)
         except UnicodeEncodeError as error:
             raise ValueError(
-                f"{label!r} cannot be written in the encoding of {self._data}, which is {error.encoding}: save the "
+                f"{label!r} cannot be written in the encoding of {self._data} ({error.encoding}): save the "
                 "table as CSV (UTF-8) first."
             ) from error
         if self.target == self._data:
@@ -366,12 +371,12 @@ class LabelledTable:
         if FileIdentity.of(Path(self._data)) != self._known:
             rows = ", ".join(f"row {row}: {label}" for row, label in self._labels.items())
             raise InUseError(
-                f"Another program has changed {self._data} since this command began, so that rows may have moved: it "
-                f"is left as it is, without these labels ({rows}). Run this command again."
+                f"Another program has changed {self._data} since this command began, and rows may have moved. These "
+                f"labels were not written: {rows}. Run this command again."
             )
 
     def _content(self) -> Iterator[bytes]:
-        """Yield the table with the labels, of the kind of the target."""
+        """Yield the table with the labels, in the format of the target."""
         kind, is_itself = Path(self.target).suffix.lower(), self.target == self._data
         with files.opened(self._data, False) as file:
             if not self._kind and (is_itself or kind in TEXTS):
@@ -430,7 +435,7 @@ class LabelledTable:
 
 
 def _of_type(labels: list[Any], field: Any) -> Any:
-    """Return labels as a column of Parquet, or raise a ValueError where one is not of the type of the column."""
+    """Return labels as a Parquet column; raise a ValueError if one does not fit its type."""
     pyarrow = arrow("")
     kind = field.type.value_type if pyarrow.types.is_dictionary(field.type) else field.type
     try:
@@ -441,7 +446,7 @@ def _of_type(labels: list[Any], field: Any) -> Any:
         return array.dictionary_encode().cast(field.type) if kind != field.type else array
     except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, ValueError) as error:
         raise ValueError(
-            f"A label does not fit column {field.name!r}, which holds {kind}: write a new table with --write-to FILE, "
+            f"A label does not fit the type of column {field.name!r} ({kind}): write a new table with --write-to FILE, "
             "such as labelled.csv."
         ) from error
 

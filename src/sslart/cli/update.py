@@ -1,4 +1,4 @@
-"""`sslart update` and `sslart merge`: a model learns new rows, or models of parts of a table become one."""
+"""The commands `sslart update` (incremental learning) and `sslart merge`."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from sslart.cli._progress import busy
 from sslart.cli._remote import Sending, ServedModel, connected, refuse
 from sslart.cli._seen_rows import MAX_KEYS, NO_KEYS, LearntRows, RowKeys, keys_of
 
-MERGED_TEXTS = {"models": "models merged", "samples": "rows learnt", "boxes_before": "boxes of all models"}
+MERGED_TEXTS = {"models": "models merged", "samples": "rows learnt", "boxes_before": "boxes before merging"}
 LEARNT_TEXTS = {
     "samples": "rows learnt",
-    "labelled": "of these with a label",
+    "labelled": "of these, labelled",
     "learnt_before": "rows learnt before",
-    "other_label": "of these with another label now",
+    "other_label": "of these, with a different label now",
     "new_classes": "new classes",
     "boxes_before": "boxes before",
     "accuracy_before": "accuracy before",
@@ -47,12 +47,12 @@ def update(
     model_file: option.ModelOrName,
     data: option.Data,
     label: option.Label = None,
-    id_column: Annotated[str | None, option.column("column that names samples; as in fit if not given", "--id")] = None,
-    group: Annotated[str | None, option.column(f"{option.GROUP_HELP}; as in fit if not given")] = None,
+    id_column: Annotated[str | None, option.column("column of row IDs; default: as in fit", "--id")] = None,
+    group: Annotated[str | None, option.column(f"{option.GROUP_HELP}; default: as in fit")] = None,
     half_life: Annotated[
-        Any, option.half_life("from now on, a row counts half after so many further rows; as before if not given")
+        Any, option.half_life("number of rows after which a row counts half; default: as before")
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="learn rows too that the model has learnt before")] = False,
+    again: Annotated[bool, typer.Option("--again", help="also learn rows that the model has learnt before")] = False,
     out: option.OtherFile = None,
     encoding: option.Encoding = None,
     wait: option.Wait = option.SECONDS_TO_WAIT,
@@ -61,19 +61,19 @@ def update(
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
-    """Learn from new rows too and replace the model, whole or not at all. Without --label they are unlabelled.
+    """Update a model with new rows and replace its file atomically. Without --label, the rows are unlabelled.
 
-    Rows that the model has learnt before are left out: those of the same --id or, without one, those with the same
-    values. A row that was learnt without a label and now has one is learnt. The file is read piece by piece and may be
-    larger than memory. With --half-life older rows count less and less, and what has not come again for long is
-    forgotten; the model keeps it, for watch too.
+    Rows that the model has already learnt are skipped: those with the same --id or, without one, with the same values.
+    A row learnt without a label that now has one is learnt. The file is read in pieces and may be larger than memory.
+    With --half-life, older rows count less and less, and patterns that do not recur are forgotten; the setting is
+    stored in the model and also applies to sslart watch.
 
-    The accuracy before and after is that on the labels which the model had at that time, each left out and predicted by
-    the others. There is no clear change where the 95 % interval of their difference includes 0.
+    The accuracy before and after is measured by leave-one-out on the labels that the model had at that time. If the
+    95 % interval of the difference includes 0, there is no clear change.
 
-    With --server the rows are sent to a service, 1,000 at a time, and MODEL is the name of a model there. Its columns
-    of names and groups are those of its settings, unless --id is given. Where the same file is sent again within a
-    week, the service leaves out what it has accepted before.
+    With --server, the rows are sent to a service, 1,000 at a time, and MODEL is the name of a model there. The columns
+    of IDs and groups are those in its settings, unless --id is given. If the same file is sent again within a week, the
+    service skips the rows that it has already accepted.
     """
     if server is not None:
         refuse(group=group, out=out, wait=None if wait == option.SECONDS_TO_WAIT else wait)
@@ -118,7 +118,7 @@ def update(
 
 
 class _State(NamedTuple):
-    """The classes, boxes and quality of a model, before it learns more."""
+    """Classes, boxes and quality of a model at one time."""
 
     classes: list[Any]
     n_boxes: int
@@ -132,8 +132,8 @@ class _State(NamedTuple):
 def _show(counts: dict[str, Any], before: _State, after: _State, *, as_json: bool) -> None:
     """Print the changes of a model.
 
-    Each accuracy is measured on the labels that the model had at that time. The interval of their difference is wider
-    than need be, since most labels count in both.
+    Each accuracy is measured on the labels that the model had at that time. The interval of their difference treats
+    them as independent and is conservative, since most labels are in both.
     """
     old, new = before.quality.accuracy, after.quality.accuracy
     change = None if old is None or new is None else difference(old, new)
@@ -154,20 +154,20 @@ def _show(counts: dict[str, Any], before: _State, after: _State, *, as_json: boo
         "accuracy": after.quality.accuracy_text(),
         "change": _change_text(change),
     }
-    print_table(("learnt", ""), [(LEARNT_TEXTS.get(name, name), str(value)) for name, value in summary.items()])
+    print_table(("updated", ""), [(LEARNT_TEXTS.get(name, name), str(value)) for name, value in summary.items()])
 
 
 def _change_text(change: Estimate | None) -> str:
     if change is None or change.value is None or change.low is None or change.high is None:
-        return "not known: there are not two accuracies to compare"
+        return "unknown: accuracy was not measured both before and after"
     points = f"{100 * change.value:+.1f} points (95 % interval {100 * change.low:+.1f} to {100 * change.high:+.1f})"
     if change.low <= 0 <= change.high:
-        return f"{points}: no clear change, since the interval includes 0"
-    return f"{points}: the accuracy is {'higher' if change.value > 0 else 'lower'} than before"
+        return f"{points}: no clear change (the interval includes 0)"
+    return f"{points}: {'higher' if change.value > 0 else 'lower'} than before"
 
 
 class _Learning:
-    """Incremental training on the pieces of a file, with a record of the rows."""
+    """Incremental learning from the pieces of a file, with a record of the rows."""
 
     def __init__(
         self,
@@ -187,7 +187,7 @@ class _Learning:
         self.counts = dict.fromkeys(("samples", "labelled", "learnt_before", "other_label"), 0)
 
     def learn(self, frame: Any) -> None:
-        """Learn the rows of a piece that are new, or all of them."""
+        """Learn the new rows of a piece, or all with --again."""
         model, data, label = self.model, self.data, self.label
         check_columns(frame.columns, [label, *self.given], data)
         id_column, group = (
@@ -229,39 +229,39 @@ class _Learning:
         """Print notes on rows that the model had learnt before."""
         before, n_rows = self.counts["learnt_before"], self.counts["samples"]
         if before and self.again:
-            note(f"{before} of {n_rows} rows were learnt before and are learnt again.")
+            note(f"{before} of {n_rows} rows were already learnt and are learnt again.")
         elif before:
-            note(f"{before} of {before + n_rows} rows were learnt before and are left out; --again learns them too.")
+            note(f"{before} of {before + n_rows} rows were already learnt and are skipped; --again learns them anyway.")
         if self.counts["other_label"]:
             note(
-                f"{plural(self.counts['other_label'], 'row')} learnt before with another class: both classes count. If "
-                "the first was wrong, correct it in the table and fit the model anew."
+                f"{plural(self.counts['other_label'], 'row')} already learnt with another class: both labels count. If "
+                "the first was wrong, correct it in the table and refit the model."
             )
         if self.before.is_part:
-            note(f"{MAX_KEYS} of the rows that the model has learnt are recognised, drawn at random; it has more.")
+            note(f"The model has learnt more than {MAX_KEYS} rows: only a random sample of them is recognised.")
         if self.n_by_chance:
             note(
-                f"{plural(self.n_by_chance, 'row')} with the same values as rows that were learnt before: "
-                "this comes by chance in such a table, so they are learnt. To recognise rows, name the column that "
-                "identifies them with --id, in sslart fit too."
+                f"{plural(self.n_by_chance, 'row')} with the same values as rows already learnt: "
+                "in this table values often coincide by chance, so they are learnt. To recognise rows, give a "
+                "column of row IDs with --id, here and in sslart fit."
             )
 
 
 def merge(
-    model_files: Annotated[list[str], typer.Argument(metavar="MODEL...", help=option.MODEL_HELP)],
-    out: Annotated[str, option.file("where the merged model goes")],
+    model_files: Annotated[list[str], typer.Argument(metavar="MODEL", help=option.MODEL_HELP)],
+    out: Annotated[str, option.file("file for the merged model")],
     vigilance: Annotated[
         float | None,
-        option.parameter("vigilance", "ρ: how alike boxes that are joined must be; as in fit if not given"),
+        option.parameter("vigilance", "ρ: minimum similarity of boxes that are merged; default: as in fit"),
     ] = None,
     wait: option.Wait = option.SECONDS_TO_WAIT,
     as_json: option.Json = False,
     quiet: option.Quiet = False,
 ) -> None:
-    """Merge models that were fitted with the same options to parts of a table, or at several sites.
+    """Merge models fitted with the same options to parts of a table, or at several sites.
 
-    The merged model knows the ranges, categories, classes and labels of all. The order of models does not matter. A row
-    that several models have learnt counts as often.
+    The merged model has the ranges, categories, classes and labels of all. The order of the models does not matter. A
+    row learnt by several models counts several times.
     """
     if out == STANDARD:
         raise ValueError("A model goes to a file: give its name with --out.")
@@ -279,7 +279,7 @@ def merge(
         file.replace(merged, learnt)
     n_again = sum(len(one.keys.rows) for one in rows) - len(learnt.keys.rows)
     if n_again and learnt.identifies and not learnt.is_part:
-        note(f"{plural(n_again, 'row')} learnt by several models: such a row counts as often.")
+        note(f"{plural(n_again, 'row')} learnt by several models: each counts several times.")
     if quiet and not as_json:
         return
     summary = summarise(view_of(merged))
@@ -299,7 +299,7 @@ def merge(
 
 
 def _with_names(message: str, paths: list[str]) -> str:
-    """Return a message in which models have the names of their files."""
+    """Replace the indices of models in a message by the names of their files."""
     for place, path in reversed(list(enumerate(paths))):
         message = message.replace(f"models[{place}]", path)
     return message

@@ -1,4 +1,4 @@
-"""`sslart watch`: a prediction for each row of a stream, with learning in the background."""
+"""The command `sslart watch`: predict the rows of a stream and learn from them."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from sslart.cli._predictions import RowPredictor
 from sslart.cli._table_writer import records
 
 SOURCE = "the stream"
-MAX_POSTPONED = 100_000  # rows; beyond them, rows are read more slowly until they can be learnt
+MAX_POSTPONED = 100_000  # rows waiting to be learnt; beyond it, reading waits for learning
 SECONDS_BEYOND = 1.0
-MAX_TRIES = 5  # to learn on a file that other programs replace without taking turns
+MAX_TRIES = 5  # attempts to save, if other programs replace the file without locking it
 
 
 class LearningPolicy(StrEnum):
-    """Policy for the rows of a stream to learn."""
+    """Rows of a stream that are learnt."""
 
     familiar = "familiar"
     every = "all"
@@ -54,7 +54,7 @@ class LearningPolicy(StrEnum):
 
 
 class StreamRow(NamedTuple):
-    """One row: its number in the stream, the line it came as, and its cells."""
+    """A row of the stream: its number, its line and its cells."""
 
     number: int
     line: bytes
@@ -62,11 +62,11 @@ class StreamRow(NamedTuple):
 
 
 class StreamWorker:
-    """A model that predicts the rows of a stream, and learns them after every so many rows.
+    """A model that predicts the rows of a stream, and learns them in batches.
 
-    Bad rows are added to the file `rejects`, or printed as errors where it is None. The saved model keeps its own
-    settings of abstention and novelty. Of rows that are novel, only labelled ones are learnt: they may be faults, which
-    should be flagged again next time. The last row that the saved model has learnt is `saved_through`.
+    Bad rows are appended to the file `rejects`, or printed as errors if it is None. The saved model keeps its own
+    settings for abstention and novelty. Novel rows are learnt only if labelled: they may be faults, which should be
+    flagged again next time. `saved_through` is the last row that the saved model has learnt.
     """
 
     def __init__(
@@ -102,9 +102,9 @@ class StreamWorker:
         self._never_seen = {name for name in (label, id_column) if name is not None}
 
     def take(self, lines: list[bytes]) -> None:
-        """Predict the rows of some lines, and learn where there are enough."""
+        """Predict the rows of some lines, and learn when a batch is complete."""
         rows = [row for row in map(self._read, lines) if row is not None]
-        while rows:  # a row is predicted by what was learnt before its own N rows, however lines come together
+        while rows:  # each row is predicted before its batch is learnt, however lines arrive
             n_room = self.every - self._n_waiting
             self._together_or_each(self._print_predictions, rows[:n_room])
             rows = rows[n_room:]
@@ -112,11 +112,11 @@ class StreamWorker:
                 self._learn_if_free()
 
     def end(self) -> None:
-        """Raise a ValueError if the input has ended before the first row."""
+        """Raise a ValueError if the input ended before the first row."""
         self._reader.end()
 
     def learn(self) -> None:
-        """Learn the rows predicted since the last time, and save the model; where that fails, keep the rows aside."""
+        """Learn the rows predicted since the last call and save the model; on failure, write them to `rejects`."""
         try:
             self._learn_and_save()
         except (OSError, ValueError):
@@ -124,13 +124,13 @@ class StreamWorker:
             raise
 
     def _learn_if_free(self) -> None:
-        """Learn and save, unless another command writes the model; then postpone it, so that predictions continue."""
+        """Learn and save; if another command is writing the model, postpone it and continue to predict."""
         try:
             self._learn_and_save(SECONDS_BEYOND if len(self._to_learn) > MAX_POSTPONED else 0.0)
             self._is_postponed = False
         except InUseError:
             if not self._is_postponed:
-                note(f"{self._file.owner()} writes {self.model_file}: rows are predicted now and learnt later.")
+                note(f"{self._file.owner()} is writing {self.model_file}: rows are predicted now and learnt later.")
             self._is_postponed = True
 
     def _learn_and_save(self, wait: float | None = None) -> None:
@@ -145,7 +145,7 @@ class StreamWorker:
             self.saved_through = self._last
 
     def _learn_on_present_file(self) -> None:
-        """Learn pending rows on top of the present file, which other programs may have changed, and save the model."""
+        """Learn pending rows with the current model file, which other programs may have changed, and save it."""
         for turns_left in reversed(range(MAX_TRIES)):
             if self._file.has_changed():
                 self._reload()
@@ -160,8 +160,8 @@ class StreamWorker:
                     raise
 
     def _reload(self) -> None:
-        """Reload a model written by another program, and queue the unsaved rows to be learnt again."""
-        note(f"another program has changed {self.model_file}: it is read anew, and goes on learning as it is now.")
+        """Reload a model written by another program, and queue unsaved rows to be learnt again."""
+        note(f"another program has changed {self.model_file}: it was reloaded, and learning continues from it.")
         self.model, self._rows = self._file.read()
         if self._reader.names is not None:
             check_learnt_columns(self.model, self._reader.names, SOURCE)
@@ -169,17 +169,17 @@ class StreamWorker:
         self._to_learn, self._unsaved = self._unsaved + self._to_learn, []
 
     def _useful_names(self) -> frozenset[str]:
-        """Return the columns that have a use; none where the model has learnt from columns without names."""
+        """Return the columns that are used; empty if the features of the model have no names."""
         names = learnt_columns(self.model)
         others = (self.label, self.id_column, self._rows.group_column)
         return frozenset([*names, *(name for name in others if name is not None)] if names else ())
 
     def _reject_unsaved(self) -> None:
-        """Keep the rows that could not be learnt."""
+        """Write the rows that could not be learnt to `rejects`."""
         rows = self._unsaved + self._to_learn
         self._to_learn, self._unsaved, self._n_not_learnt = [], [], len(rows)
         for row in rows:
-            self._keep(row, "This row was predicted, but the model that has learnt it could not be saved.")
+            self._keep(row, "This row was predicted but not learnt, because the model could not be saved.")
 
     def summary(self) -> str:
         """Return a one-line summary of the run."""
@@ -195,7 +195,7 @@ class StreamWorker:
             parts.append(f"{plural(self._n_not_learnt, 'row')} not learnt {where}")
         never = [name for name in (self.label, self.id_column) if name in self._never_seen]
         if never and self._n_rows:
-            parts.append(f"no row had a column {' or '.join(map(repr, never))}")
+            parts.append(f"no row had the column {' or '.join(map(repr, never))}")
         return "; ".join(parts) + "."
 
     def _read(self, line: bytes) -> StreamRow | None:
@@ -224,7 +224,7 @@ class StreamWorker:
         return row
 
     def _useful_cells(self, cells: dict[str, Any]) -> dict[str, Any]:
-        """Return the values of an object that have a use; it may have others, and lack some, but not both."""
+        """Return the used values of a JSON object; it may have extra keys, or lack some, but not both."""
         names = self._known_names
         if not names:
             return cells if len(cells) <= self.model.n_features_in_ + 1 else {}
@@ -233,13 +233,13 @@ class StreamWorker:
         lacking = [name for name in learnt_columns(self.model) if name not in useful] if others else []
         if lacking:
             raise ValueError(
-                f"This row lacks {listed(lacking)}, which the model has learnt from, and has {listed(others)}, which "
-                "it does not know: correct the name, or give null where a value is not known."
+                f"This row lacks features of the model ({listed(lacking)}) and has unknown columns ({listed(others)}): "
+                "correct the names, or give null where a value is unknown."
             )
         return useful
 
     def _together_or_each(self, do: Callable[[list[StreamRow]], None], rows: list[StreamRow]) -> None:
-        """Do something with rows together; where one of them is bad, with each by itself, and reject that one."""
+        """Process rows together; if one is bad, process them one by one and reject the bad ones."""
         try:
             do(rows)
         except ValueError as error:
@@ -250,10 +250,10 @@ class StreamWorker:
                 self._together_or_each(do, [row])
 
     def _as_samples(self, rows: list[StreamRow]) -> tuple[Any, Any]:
-        """Return rows as a frame, and the samples in it."""
+        """Return rows as a frame and as model input."""
         index = [row.number - 1 for row in rows]
         frame = pandas().DataFrame([row.cells for row in rows], index=index, dtype=object)
-        if self._reader.is_json:  # what an object does not name is missing
+        if self._reader.is_json:  # keys that an object lacks are missing values
             frame = frame.reindex(columns=list(dict.fromkeys([*frame.columns, *learnt_columns(self.model)])))
         samples = frame.drop(columns=[name for name in (self.label,) if name in frame.columns])
         return frame, samples_for(self.model, samples, SOURCE)
@@ -273,7 +273,7 @@ class StreamWorker:
             name = {} if self.id_column is None else {"id": row.cells.get(self.id_column)}
             lines.append({"row": row.number, **name, **prediction, "saved_through": self.saved_through})
         text = "".join(json_text(line) + "\n" for line in lines)
-        text.encode(sys.stdout.encoding or "utf-8")  # a row that cannot be written is bad, before any is
+        text.encode(sys.stdout.encoding or "utf-8")  # reject rows that cannot be written before any is written
         sys.stdout.write(text)
         sys.stdout.flush()
         self._n_predicted += len(rows)
@@ -313,7 +313,7 @@ class StreamWorker:
         self._keep(row, str(reason))
 
     def _keep(self, row: StreamRow, reason: str) -> None:
-        """Write a row to the file for bad rows, with the reason."""
+        """Append a row to the file of bad rows, with the reason."""
         kept = {"row": row.number, "reason": reason, "line": row.line.decode("utf-8", "backslashreplace")}
         if self.rejects is None:
             show(json_text(kept), to=sys.stderr)
@@ -324,38 +324,42 @@ class StreamWorker:
 
 def watch(
     model_file: option.Model,
-    data: Annotated[str, typer.Argument(help="rows as CSV or JSON lines; - for standard input")] = STANDARD,
-    follow: Annotated[bool, typer.Option("--follow", help="at the end of a file, wait for more rows")] = False,
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="rows as CSV or JSON lines; - for standard input")
+    ] = STANDARD,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="at the end of the file, wait for more rows (like tail -f)")
+    ] = False,
     label: option.Label = None,
-    id_column: Annotated[str | None, option.column("column to repeat", "--id")] = None,
+    id_column: Annotated[str | None, option.column("column of row IDs, repeated in the output", "--id")] = None,
     learn: Annotated[
-        LearningPolicy, typer.Option(help="which rows the model learns: familiar ones and labelled ones, all, or none")
+        LearningPolicy, typer.Option(help="rows to learn: familiar (not novel) and labelled ones, all, or none")
     ] = LearningPolicy.familiar,
-    every: Annotated[int, option.count("learn and save after so many rows")] = 100,
-    rejects: Annotated[str | None, option.file("file for bad rows; MODEL.rejects.jsonl if not given")] = None,
+    every: Annotated[int, option.count("learn and save after every N rows")] = 100,
+    rejects: Annotated[str | None, option.file("file for bad rows; default: MODEL.rejects.jsonl")] = None,
     abstain_below: Annotated[
-        float | None, option.parameter("abstain_below", "predict no class where it is less probable", "P")
+        float | None, option.parameter("abstain_below", "abstain (class null) where its probability is lower", "P")
     ] = None,
     false_alarms: option.FalseAlarms = FALSE_ALARMS,
     encoding: option.Encoding = None,
     wait: Annotated[
         float, typer.Option(min=0, help=f"at the end: {option.WAIT_HELP}", metavar="SECONDS")
     ] = option.SECONDS_TO_WAIT,
-    quiet: Annotated[bool, typer.Option("--quiet", help="print no summary at the end")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="do not print a summary at the end")] = False,
 ) -> None:
-    """Read rows as they come and print a prediction for each as a line of JSON; flag novel rows.
+    """Read a stream of rows, print a prediction for each as a line of JSON, flag novel rows, and learn.
 
-    The model learns the rows it has predicted, N at a time, and is saved each time, at the end, and when a signal
-    stops it: saved_through is the last row that the saved model has learnt. A novel row is learnt only with a label, so
-    that a fault is flagged again when it comes back. A bad row is not lost: it goes to the file for bad rows, with the
-    reason. Other commands may write the model meanwhile: watch learns on what they have written.
+    The model learns the predicted rows in batches of --every N. It is saved after each batch, at the end, and when a
+    signal stops the command; saved_through is the last row that the saved model has learnt. Novel rows are learnt only
+    if they are labelled, so that a fault is flagged again when it recurs. Rows that cannot be read are written to the
+    file --rejects with the reason. Other commands may write the model meanwhile: watch reloads it and continues.
 
-    A row is novel if it fits the model so badly that at most the share --false-alarms of rows like the learnt ones fit
-    as badly.
+    A row is novel (an outlier) if its novelty is so high that at most the share --false-alarms of rows like the
+    training data reach it.
 
-    Where rows become novel more often, are predicted wrongly more often, or are of other classes than before, a line
-    with the key "drift" is printed between the predictions: which of the three it is, the row, from which level to
-    which, and the features that moved.
+    Drift is reported as a line with the key "drift" when rows become novel more often, are predicted wrongly more
+    often, or the class frequencies change: the kind of drift, the row, the levels before and after, and the features
+    that shifted.
     """
     bad_rows = rejects or f"{model_file}.rejects.jsonl"
     for file in (model_file, bad_rows):

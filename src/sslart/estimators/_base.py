@@ -1,4 +1,4 @@
-"""Bases of all estimators: parameters, fitted attributes, novelty, and the state that files and merged models hold."""
+"""Base class of all estimators: parameters, fitted attributes, novelty, and the state for saving and merging."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from sslart._art.boxes import LearningParams
 from sslart._art.novelty import FALSE_ALARMS
 from sslart._data.columns import ColumnPlan
+from sslart._data.encoder import scaling_of
 from sslart._data.labels import ClassTable, Labels
 from sslart._data.samples import SampleReader, Table, as_known_texts, known_columns, read_samples, spread
-from sslart._data.scaling import scaling_of
 from sslart._drift.monitor import DriftEvent, DriftMonitor
 from sslart._mapping.mergeable_state import Shared
 from sslart._mapping.model_view import MemberView, ModelView
@@ -31,12 +31,12 @@ from sslart._utils.validation import (
 from sslart.estimators._fitted import LOCK, Checked, FittedModel, available, turn_of
 from sslart.estimators._parameters import parameter_of, parameters_of, values_of
 
-ANY: Any = object()  # no matter which
+ANY: Any = object()  # default of `_publish`: no check of the earlier model
 MUTABLE = {list, dict, set, np.ndarray}  # parameters of these types may change in place
 
 
 class StreamSamples(NamedTuple):
-    """Samples of a call of `partial_fit`, with what is known of their columns and the classes that were announced."""
+    """Samples of a call of `partial_fit`, with the attributes of their columns and the declared classes."""
 
     columns: Attributes[str, Any]
     table: Table
@@ -45,13 +45,13 @@ class StreamSamples(NamedTuple):
 
 
 class RawSamplesEstimator(BaseEstimator, ABC):
-    """Base of all estimators: parameters, and one fitted model that is replaced as a whole.
+    """Base of all estimators: parameters, and one immutable fitted model.
 
-    A method that reads takes `_model` once. A method that learns makes another model and publishes it by one
-    assignment; if it fails or is interrupted, nothing has changed.
+    A method that reads takes `_model` once. A method that learns builds a new model and publishes it by one assignment;
+    if it fails or is interrupted, nothing changes.
     """
 
-    # the parameters of all classes; which a class has, and with what default, is in its signature
+    # types of all parameters; the parameters of a class, with their defaults, are in its signature
     n_members: int
     voting: str
     quorum: int
@@ -65,6 +65,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
     search_depth: int | None
     abstain_below: float | None
     max_error: float | dict[Any, float] | None
+    confidence: float | None
     decision_costs: Any
     class_weight: Any
     families: Any
@@ -85,11 +86,11 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         vars(self).update({name: value for name, value in given.items() if name != "self"})
 
     def _check(self, name: str) -> Any:
-        """Return a parameter in its plain type, or raise a ValueError that names what is allowed."""
+        """Validate a parameter and return it in its plain type."""
         return parameter_of(type(self), name).check(self._name, getattr(self, name))
 
     def _check_parameters(self, *, predicts: bool) -> None:
-        """Raise a ValueError where a parameter of predictions, or one of learning, has a value that it cannot have."""
+        """Validate the parameters of predictions, or those of learning."""
         for name, one in parameters_of(type(self)).items():
             if one.predicts == predicts:
                 self._check(name)
@@ -102,7 +103,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         return "_model" in vars(self)
 
     def _fitted(self) -> FittedModel:
-        """Return the fitted model, or raise NotFittedError."""
+        """Return the fitted model, or raise a NotFittedError."""
         model: FittedModel | None = vars(self).get("_model")
         if model is None:
             check_is_fitted(self)
@@ -110,7 +111,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         return model
 
     def _publish(self, model: FittedModel, after: FittedModel | Any | None = ANY) -> None:
-        """Let the estimator have another fitted model, from now on; `after`: the one that it follows."""
+        """Replace the fitted model; `after`: the model that it was derived from."""
         now = vars(self).get("_model")
         if after is not ANY and after is not now:
             raise RuntimeError(
@@ -126,7 +127,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
-        """Names of the features, where X had string names."""
+        """Names of the features, if X had string names."""
         names = self._fitted().columns.get("feature_names_in_")
         if names is None:
             raise AttributeError("X had no feature names.")
@@ -134,13 +135,13 @@ class RawSamplesEstimator(BaseEstimator, ABC):
 
     @property
     def n_nodes_(self) -> int:
-        """Number of boxes; of an ensemble, over all members."""
+        """Number of boxes; for an ensemble, the total over all members."""
         return sum(one.network.nodes.n_nodes for one in self._fitted().members)
 
     @property
     @available
     def vigilance_(self) -> float:
-        """The vigilance in use: lower than `vigilance` where `max_nodes` required it; of an ensemble, the lowest."""
+        """The vigilance in use: lower than `vigilance` if `max_nodes` required it; for an ensemble, the lowest."""
         return min(one.params_in_use.vigilance for one in self._fitted().members)
 
     @property
@@ -151,17 +152,17 @@ class RawSamplesEstimator(BaseEstimator, ABC):
 
     @property
     def lower_(self) -> FloatArray:
-        """Lower corner of each box in the user's units, shape (n_nodes, n_coded_features); NaN: not reached yet."""
+        """Lower corner of each box in the user's units, shape (n_nodes, n_coded_features); NaN: no value yet."""
         return np.concatenate([one.network.boxes_in_units()[0] for one in self._fitted().members])
 
     @property
     def upper_(self) -> FloatArray:
-        """Upper corner of each box in the user's units, shape (n_nodes, n_coded_features); NaN: not reached yet."""
+        """Upper corner of each box in the user's units, shape (n_nodes, n_coded_features); NaN: no value yet."""
         return np.concatenate([one.network.boxes_in_units()[1] for one in self._fitted().members])
 
     @property
     def support_(self) -> CountArray:
-        """Number of samples learnt by each box, labelled or not, shape (n_nodes,); fractions where they fade."""
+        """Number of samples learnt by each box, labelled or not, shape (n_nodes,); fractions with `half_life`."""
         return np.concatenate([one.network.nodes.support for one in self._fitted().members])
 
     @property
@@ -175,26 +176,26 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         return self._fitted().plan
 
     def __sslart_with_plan__(self, plan: ColumnPlan) -> None:
-        """Let a fitted estimator know another plan of its columns."""
+        """Set the column plan of a fitted estimator."""
         with turn_of(self):
             self._publish(self._fitted().with_plan(plan))
 
     def __sslart_with_names__(self, names: list[str]) -> None:
-        """Give the features of a fitted estimator names."""
+        """Set the feature names of a fitted estimator."""
         with turn_of(self):
             self._publish(self._fitted().with_names(names))
 
     def _view(self, model: FittedModel) -> ModelView:
         """Return a view of a fitted model with the current prediction parameters."""
         given = values_of(type(self), True)(self)
-        key = ("view", *given, *map(type, given))  # 1 is no True
+        key = ("view", *given, *map(type, given))  # with types, since 1 == True
         try:
             return model.get_or_compute(key, lambda: self._new_view(model))
-        except TypeError:  # a parameter that has no hash
+        except TypeError:  # a parameter is not hashable
             return self._new_view(model)
 
     def _new_view(self, model: FittedModel) -> ModelView:
-        """Return a fitted model with the parameters of predictions, which are checked."""
+        """Validate the parameters of predictions, and return the view of a fitted model with them."""
         assert model.reader is not None
         n_jobs = self._check("n_jobs")
         members = tuple(
@@ -214,22 +215,22 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         return False
 
     def _decisions(self, model: FittedModel, members: tuple[MemberView, ...]) -> dict[str, Any]:
-        """Return the checked parameters by which a model decides, as arguments of `ModelView`."""
+        """Return the validated parameters of decisions, as arguments of `ModelView`."""
         return {}
 
     def _check_classes(self, class_table: ClassTable) -> None:
-        """Raise a ValueError where a parameter names classes that `fit` has no label of."""
+        """Raise a ValueError if a parameter names classes without labels."""
 
     def __sslart_view__(self) -> ModelView:
-        """Return the fitted model as everything that only reads it sees it."""
+        """Return the read-only view of the fitted model."""
         return self._view(self._fitted())
 
     @abstractmethod
     def _learning_params(self) -> LearningParams:
-        """Return the checked parameters of learning, after checking the others too."""
+        """Validate all parameters, and return those of learning."""
 
     def _checked(self, before: FittedModel | None) -> Checked:
-        """Return the parameters of learning, which are checked where one has been set since they were last checked."""
+        """Return the parameters of learning, validated again if one was set since the last call."""
         given = values_of(type(self), False)(self)
         checked = None if before is None else before.checked
         if (
@@ -259,8 +260,8 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         Returns
         -------
         array of shape (n_samples,)
-            From 0 to 1. Low means novel: unlike the best box, or beyond the range of what was learnt. 1 for a sample
-            without a single value: nothing in it is unusual.
+            From 0 to 1. Low means novel: unlike the best box, or out of the learnt range. 1 for a sample without any
+            value: nothing in it is unusual.
         """
         view = self.__sslart_view__()
         return self._familiarity(view, X)
@@ -273,8 +274,8 @@ class RawSamplesEstimator(BaseEstimator, ABC):
     def novelty_pvalues(self, X: Any) -> FloatArray:
         """Return the conformal p-value of each sample: low for samples that are unlike those learnt.
 
-        It is the share of samples like the learnt ones that fit the model as badly as this one or worse. It is
-        measured by the fits of samples that were left out of `fit`, or that a stream had not yet learnt.
+        It is the share of samples like the learnt ones that fit the model as badly as this one or worse, calibrated on
+        samples that were left out of `fit` in turn, or measured in a stream before they were learnt.
 
         Parameters
         ----------
@@ -283,8 +284,8 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         Returns
         -------
         array of shape (n_samples,)
-            From 1 / (n + 1) to 1, where n samples are compared with. Of samples like the learnt ones, at most a share
-            p has a p-value of p or lower.
+            From 1 / (n + 1) to 1, with n calibration samples. Of samples like the learnt ones, at most a share p has a
+            p-value of p or lower.
 
         Examples
         --------
@@ -305,13 +306,13 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         ----------
         X : array-like of shape (n_samples, n_features)
         false_alarms : float, default=0.05
-            Of samples like the learnt ones, at most this share is flagged, on average over samples to learn from. Where
-            fewer than 1 / false_alarms - 1 samples can be compared with, none is ever flagged.
+            Of samples like the learnt ones, at most this share is flagged, on average over training sets. With fewer
+            than 1 / false_alarms - 1 calibration samples, none is ever flagged.
 
         Returns
         -------
         array of bool of shape (n_samples,)
-            True where `novelty_pvalues` is at most `false_alarms`.
+            True if `novelty_pvalues` is at most `false_alarms`.
 
         Examples
         --------
@@ -335,7 +336,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
     def __sslart_add_columns__(self, is_category: Sequence[bool]) -> None:
         """Add columns to a fitted estimator, as if their values had been missing in all samples learnt so far.
 
-        For streams in which features appear late. Samples must have come without feature names.
+        For streams in which features appear late. The learnt samples must not have feature names.
         """
         with turn_of(self):
             model, members = self._fitted(), []
@@ -350,7 +351,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
 
     @property
     def drift_(self) -> list[DriftEvent]:
-        """The drifts that `partial_fit` has found since the last `fit`, the first one first; at most a thousand."""
+        """The drifts found by `partial_fit` since the last `fit`, in order; at most the last thousand."""
         return list(self._fitted().drift.events)
 
     def __sslart_drift__(self) -> DriftMonitor:
@@ -373,7 +374,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
             self._publish(self._model)
 
     def __sslart_check__(self) -> None:
-        """Raise a ValueError where a parameter has a value that it cannot have, whatever the samples are."""
+        """Raise a ValueError if a parameter is invalid for any samples."""
         self._learning_params()
         self._check_parameters(predicts=True)
 
@@ -385,9 +386,9 @@ class RawSamplesEstimator(BaseEstimator, ABC):
     def __sslart_part__(
         self, columns: dict[str, Any], table: Table, labels: Labels, shared: Shared, number: int
     ) -> FittedModel:
-        """Learn one part of a table, and return the model; evidence chooses no settings.
+        """Learn one part of a table and return the model; evidence mapping selects no settings yet.
 
-        `number`: of the part; random choices follow from it and `random_state`, which must be a number.
+        `number` is that of the part: with `random_state`, which must be an integer, it seeds random choices.
         """
 
     def __sslart_learns_later__(self) -> int:
@@ -395,7 +396,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
         return 0
 
     def __sslart_take__(self, model: FittedModel) -> None:
-        """Become an estimator with this fitted model."""
+        """Set the fitted model."""
         with turn_of(self):
             self._publish(replace(model, reader=None, checked=None))
 
@@ -407,17 +408,17 @@ class RawSamplesEstimator(BaseEstimator, ABC):
     def _state_of(self, model: FittedModel, *, samples: bool, promises: bool) -> dict[str, Any]:
         """Return a fitted model as plain values and arrays.
 
-        `samples`: with samples that were learnt; `promises`: with what predictions that keep a promise need.
+        `samples`: include stored samples; `promises`: include the leave-one-out predictions that guarantees need.
         """
 
     @abstractmethod
     def __sslart_restore__(self, state: dict[str, Any]) -> None:
-        """Restore the state that `__sslart_state__` of a fitted estimator returned, after checking it."""
+        """Validate and restore a state from `__sslart_state__`."""
 
 
-LATER = 2**32 - 1  # number of the samples that are learnt after all parts
+LATER = 2**32 - 1  # part number of the samples that are learnt after all parts
 
 
 def random_of_part(seed: int, number: int) -> np.random.RandomState:
-    """Return the random choices of one part of a table: other ones for each part, the same whenever it is learnt."""
+    """Return the random state of one part of a table, determined by the seed and the number of the part."""
     return np.random.RandomState([seed, number])

@@ -1,4 +1,4 @@
-"""Bases of all classifiers: prediction, abstention, guarantees, and explanations."""
+"""Base classes of the classifiers: prediction, abstention, guarantees, and explanations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sslart._data.labels import (
 )
 from sslart._data.samples import Table, spread
 from sslart._mapping.base import Effort, Mapping
-from sslart._mapping.conformal import no_promise
+from sslart._mapping.conformal import CERTAINTY, no_promise
 from sslart._mapping.decision_rules import cost_matrix, error_levels
 from sslart._mapping.mergeable_state import Shared
 from sslart._mapping.model_view import MemberView, ModelView, view_of
@@ -50,16 +50,17 @@ if TYPE_CHECKING:
 
 
 class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
-    """A classifier that may leave a sample without a class, and learns from labels with gaps."""
+    """A semi-supervised classifier that may abstain."""
 
     search_depth: int | None = None
     abstain_below: float | None = None
     max_error: float | dict[Any, float] | None = None
+    confidence: float | None = CERTAINTY
     decision_costs: Any = None
 
     @property
     def counts_(self) -> CountArray:
-        """F^OtM: number of samples of each class learnt by each box, (n_nodes, n_classes); fractions if they fade."""
+        """F^OtM: number of labels of each class in each box, shape (n_nodes, n_classes); fractions with `half_life`."""
         members = self._fitted().members
         return np.concatenate([one.class_table.by_class(one.network.nodes.counts) for one in members])
 
@@ -89,8 +90,8 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
 
         Returns
         -------
-        array of shape (n_samples,) or, of an ensemble, (n_samples, n_members)
-            Index of the box, -1 where the model, or the member, abstains.
+        array of shape (n_samples,) or, for an ensemble, (n_samples, n_members)
+            Index of the box, -1 if the model, or the member, abstains.
         """
         view = self.__sslart_view__()
         table = view.read(X)
@@ -109,20 +110,21 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
 
     def _decisions(self, model: FittedModel, members: tuple[MemberView, ...]) -> dict[str, Any]:
         classes = model.class_table.classes
-        depth = self._check("search_depth")
+        depth, confidence = self._check("search_depth"), self._check("confidence")
         return {
             "search_depth": NO_LIMIT if depth is None else depth,
             "abstain_below": self._check("abstain_below"),
             "decision_costs": cost_matrix(
                 self._name, self.decision_costs, classes, lambda: sum(member.counts.sum(axis=0) for member in members)
             ),
-            "max_error": error_levels(self._name, self.max_error, classes),
+            "max_error": error_levels(self._name, self.max_error, confidence, classes),
+            "confidence": confidence,
         }
 
     def _read_stream(
         self, before: FittedModel | None, X: Any, y: Any, classes: Any, groups: Any, sample_weight: Any
     ) -> StreamSamples:
-        """Return the samples of a `partial_fit`, after checking them."""
+        """Validate the samples of a `partial_fit`."""
         columns, table = self._read_further(before, X)
         known = ClassTable() if before is None else before.class_table
         labels, declared = read_stream_labels(table, y, classes, known)
@@ -158,7 +160,7 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         return self
 
     def _after_row(self, before: FittedModel, X: Any, y: Any, checked: Checked) -> FittedModel | None:
-        """Return the model after one row; None where that has to be learnt as others are."""
+        """Return the model after one row by the fast path; None if the row needs the general path."""
         return None
 
     @abstractmethod
@@ -167,7 +169,7 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
 
     @abstractmethod
     def _check_weights(self, labels: Labels) -> None:
-        """Raise a ValueError where samples have weights that the mapping cannot take."""
+        """Raise a ValueError if samples have weights that the mapping does not support."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each sample.
@@ -179,10 +181,10 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         Returns
         -------
         array of shape (n_samples,)
-            Classes. Where the model abstains: -1 for integer classes, None for others. It abstains on a sample without
-            a single value, if others have values.
+            Classes. If the model abstains: -1 for integer classes, None for others. It abstains on a sample without any
+            value, if others have values.
         """
-        model, given = self._fitted(), values_of(type(self), True)(self)
+        model, given = self._fitted(), values_of(type(self), True, without="confidence")(self)  # that of `max_error`
         if all(one is None for one in given[:-1]):  # the last is the class of the estimator
             winner = winner_of_row(model, X)
             if winner is not None:
@@ -194,7 +196,7 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class.
 
-        Never abstains: a search goes on until a labelled box is found.
+        Never abstains: the search continues until a labelled box is found.
 
         Parameters
         ----------
@@ -203,15 +205,15 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         Returns
         -------
         array of shape (n_samples, n_classes)
-            Columns in the order of `classes_`; rows sum to one. All classes are equally likely for a sample without a
-            single value.
+            Columns in the order of `classes_`; rows sum to one. All classes are equally likely for a sample without any
+            value.
         """
         view = self.__sslart_view__()
         table, known = view.reader.read_known(X)
         return spread(view.predict_proba(table), known, 1.0 / len(view.classes))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return the natural logarithm of the probability of each class; minus infinity where that is 0.
+        """Return the natural logarithm of the probability of each class; minus infinity if it is 0.
 
         Parameters
         ----------
@@ -228,7 +230,7 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
     def decision_function(self, X: Any) -> FloatArray:
         """Return a finite score of each class: `predict` returns the class of the highest, unless the model abstains.
 
-        Scores are logarithms of probabilities; with `decision_costs`, expected costs with a minus.
+        Scores are logarithms of probabilities; with `decision_costs`, negative expected costs.
 
         Parameters
         ----------
@@ -237,7 +239,7 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         Returns
         -------
         array of shape (n_samples,) or (n_samples, n_classes)
-            Of two classes, the score of `classes_[1]` less that of `classes_[0]`: above 0 means `classes_[1]`. Else
+            With two classes, the score of `classes_[1]` minus that of `classes_[0]`: above 0 means `classes_[1]`. Else
             columns in the order of `classes_`.
         """
         view = self.__sslart_view__()
@@ -246,13 +248,13 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of labelled samples that are predicted rightly; abstention does not count as right.
+        """Return the accuracy on the labelled samples; abstention does not count as correct.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            True classes. Unlabelled samples are left out of account.
+            True classes. Unlabelled samples are ignored.
         sample_weight : array-like of shape (n_samples,), default=None
         """
         view = self.__sslart_view__()
@@ -300,28 +302,28 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         min_support: float | None = None,
         simplify: Any = None,
     ) -> ModelRuleSet | RuleSet:
-        """Return if-then rules: few and short ones that agree with the predictions, or one per labelled box.
+        """Return if-then rules: a few short ones that agree with the predictions, or one per labelled box.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), default=None
-            Samples for which the rules shall agree with the model, labelled or not, such as those it has learnt.
+            Samples on which the rules should agree with the model, labelled or not, such as those it has learnt.
             None: samples drawn from its boxes.
         y : array-like of shape (n_samples,), default=None
-            Labels of these samples, with gaps, to count how often each rule is right. None: the labels that the model
-            keeps.
+            Labels of these samples, -1, None or NaN where unlabelled, to measure the accuracy of each rule. None: the
+            labels stored by the model.
         kind : {"model", "boxes"}, default="model"
             "model": rules that agree with the model. "boxes": the paper's rules.
         max_rules, max_conditions : int, default=None
-            Of kind "model": how many rules, and conditions in a rule, at most. None: 12 and 4.
+            For kind "model": maximum number of rules, and of conditions in a rule. None: 12 and 4.
         levels, terms, min_confidence, min_support, simplify
-            Of kind "boxes": see `sslart.rules.rules_of`.
+            For kind "boxes": see `sslart.rules.rules_of`.
 
         Returns
         -------
         ModelRuleSet or RuleSet
-            Rules as data, with `predict`, `to_text`, `to_frame`, `to_csv`, `to_json`, `to_markdown` and `to_html`;
-            those of kind "model" also with `apply`, `fidelity`, `to_sql` and `to_python`.
+            Rules with `predict`, `to_text`, `to_frame`, `to_csv`, `to_json`, `to_markdown` and `to_html`; those of
+            kind "model" also with `apply`, `fidelity`, `to_sql` and `to_python`.
         """
         found: ModelRuleSet | RuleSet = if_then_rules.rules_of(  # type: ignore[call-overload]
             self,
@@ -345,13 +347,13 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         return view_of(self).quality
 
     def summary(self) -> ModelSummary:
-        """Return a summary of the model: what it has learnt, its statement of quality, and warnings.
+        """Return a summary of the model: samples, classes, boxes, its statement of quality, and warnings.
 
         Returns
         -------
         ModelSummary
-            Samples, features, labels of each class; the statement of quality, or why there is none; classes with
-            fewer than five labels, classes that are never predicted, and labels that are left out together. Data first:
+            Samples, features, labels of each class; the statement of quality, or the reason why there is none; classes
+            with fewer than five labels, classes that are never predicted, and labels that are left out together.
             `str()` puts it into words.
 
         Examples
@@ -371,13 +373,14 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         log loss                0.022 (class frequencies: 1.075)
         AUC                     1.000
         skill                   shown
+        limit of error          at most 10 % wrong with 90 % certainty: answers 100 % of the samples; on average: 100 %
         fewer than five labels  2 (4)
         boxes                   40
         """
         return summarise(view_of(self))
 
     def explain(self, X: Any) -> list[Explanation]:
-        """Explain each prediction: the reasons for it, the evidence against it, and a change that would alter it.
+        """Explain each prediction: the evidence for and against it, and a counterfactual.
 
         Parameters
         ----------
@@ -386,7 +389,7 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         Returns
         -------
         list of Explanation
-            Each is data first; `str()` puts it into words.
+            `str()` puts each into words.
         """
         return explanations.explain(self, X)
 
@@ -407,20 +410,20 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         x : one sample
             One value per feature: an array, a list, a pandas Series, a dict, or a frame or an array of one row.
         target : class, default=None
-            The class that is wanted; None for any other than the present prediction.
+            The wanted class; None for any other than the present prediction.
         fixed : list of str or int, default=()
-            Features that never change, by name or column number.
+            Features that must not change, by name or column number.
         ranges : dict, default=None
-            Limits of new values: from a feature to ``(low, high)``, or to a list of the categories that are allowed.
+            Limits of new values: from a feature to ``(low, high)``, or to a list of the allowed categories.
         n : int, default=3
-            How many changes are wanted.
+            Number of counterfactuals.
         plausible : bool, default=False
-            Whether changed samples must be like those learnt, as a whole and in each new value.
+            Whether changed samples must be as near to the data as 95 % of the learnt samples are.
 
         Returns
         -------
         Counterfactuals
-            Up to n changes, those of few features first, with `to_dict` and `to_frame`; `str()` puts them into words.
+            Up to n counterfactuals, those with few changes first; `str()` puts them into words.
             See `sslart.explain.counterfactuals_of`.
         """
         return explanations.counterfactuals_of(self, x, target, fixed, ranges, n, plausible=plausible)
@@ -432,12 +435,12 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
         reference : {"average", "nothing"}, default="average"
-            What a sample is compared with: the average over what was learnt, or a sample of which no value is known.
+            The baseline: the average over the learnt samples, or a sample without any value.
 
         Returns
         -------
         FeatureContributions
-            Arrays; `to_shap()` gives them to the plots of shap.
+            `to_shap()` converts them for the plots of shap.
         """
         return explanations.contributions_of(self, X, reference)
 
@@ -458,7 +461,7 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
 
 
 def _shown_labels(view: ModelView, labels: IntArray) -> NDArray[Any]:
-    """Return class indices of boxes as classes: -1 or None for a box without one."""
+    """Convert class indices of boxes to classes: -1 or None for a box without a label."""
     labelled = labels != UNLABELLED
     if not labelled.any():
         as_integers = view.classes.dtype.kind in "if" and not view.class_table.has_minus_one()
@@ -467,7 +470,7 @@ def _shown_labels(view: ModelView, labels: IntArray) -> NDArray[Any]:
 
 
 class ARTClassifier(AbstainingClassifier, ARTEstimator):
-    """Base of the classifiers that are one network each."""
+    """Base class of the classifiers with a single network."""
 
     _has_classes = True
 
@@ -531,14 +534,14 @@ class GuaranteedClassifier(AbstainingClassifier):
     def _check_classes(self, class_table: ClassTable) -> None:
         super()._check_classes(class_table)
         if self.max_error is not None:
-            error_levels(self._name, self.max_error, class_table.classes)
+            error_levels(self._name, self.max_error, self._check("confidence"), class_table.classes)
 
     def predict_set(self, X: Any, coverage: float = 0.9, per_class: bool = False) -> BoolArray:
-        """Return for each sample a set of classes that contains the true one with a stated probability.
+        """Return conformal prediction sets: classes that contain the true one with a given probability.
 
-        Conformal prediction on left-out labels: a class is in the set if its probability is not lower than that which
-        all but a share of 1 - `coverage` of the labelled samples have for their own class, each predicted by the other
-        labels alone. The most probable class is always in the set. Needs evidence mapping.
+        Calibrated by leave-one-out: a class is in the set if its probability is at least the (1 - `coverage`) quantile
+        of the probabilities of the true classes of the labelled samples, each predicted without its own label. The most
+        probable class is always in the set. Needs evidence mapping.
 
         Parameters
         ----------
@@ -547,24 +550,29 @@ class GuaranteedClassifier(AbstainingClassifier):
             In (0, 1): on average over training sets and new samples like the labelled ones, at least this share of the
             sets contain the true class.
         per_class : bool, default=False
-            Whether the coverage shall hold for the samples of each class by itself. It takes more labels, and sets are
-            larger.
+            Whether the coverage shall hold for the samples of each class by itself: a class with too few labels for
+            that is in every set. `sslart.metrics.guarantees` names the class with the lowest coverage otherwise.
 
         Returns
         -------
         array of bool of shape (n_samples, n_classes)
-            Whether each class is in the set, in the order of `classes_`.
+            Mask of the classes in the set, in the order of `classes_`.
 
         Raises
         ------
         ValueError
-            If the coverage cannot be promised: with n labels (of each class, where `per_class`) the highest is
-            n / (n + 1). Or if the model keeps no labelled samples: without evidence mapping.
+            If the model keeps no labelled samples: without evidence mapping.
+
+        Warns
+        -----
+        UserWarning
+            If labels are too few to exclude a class, so that it is in every set: with n labels (of the class, where
+            `per_class`) the highest coverage that excludes any is n / (n + 1).
 
         Notes
         -----
-        The promise is for samples that are exchangeable with the labelled ones: drawn in the same way, and not copies
-        of them. See docs/guide/guarantees.md.
+        The guarantee is for samples that are exchangeable with the labelled ones: drawn in the same way, and not
+        duplicates of them. See docs/guide/guarantees.md.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""The fitted model: one immutable value behind every estimator, and the turns of those that replace it."""
+"""The fitted model: one immutable value behind every estimator, and the lock of methods that replace it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import numpy as np
 from sslart._art.boxes import LearningParams
 from sslart._art.network import Network
 from sslart._art.novelty import NoveltyCalibration
-from sslart._data.columns import ATTRIBUTE, CODES, GROUPS, IDENTIFIER, NO_PLAN, ColumnPlan, plan_of
+from sslart._data.columns import ATTRIBUTE, CODES, GROUPS, IDENTIFIER, NO_PLAN, ColumnPlan
 from sslart._data.encoder import Encoder
 from sslart._data.labels import ClassTable
-from sslart._data.samples import SampleReader
+from sslart._data.samples import SampleReader, plan_of
 from sslart._drift.monitor import NO_DRIFT, DriftMonitor
 from sslart._mapping.base import Mapping
 from sslart._mapping.ensemble_votes import VotingRecord
@@ -28,32 +28,32 @@ from sslart._utils.cache import Cache, changed
 from sslart._utils.validation import MAX_COUNT, saved_whole
 
 NOT_OF_NUMBERS = (CODES, GROUPS, IDENTIFIER)
-LOCK = "_turn"  # the attribute of an estimator; copies and pickles have their own
+LOCK = "_turn"  # attribute of an estimator; copies and unpickled estimators have their own
 
 Model = TypeVar("Model")
 Result = TypeVar("Result")
 
 
 def turn_of(model: Any) -> threading.RLock:
-    """Return the lock that a method holds while it learns."""
+    """Return the lock that methods hold while they learn."""
     attributes = vars(model)
     lock: threading.RLock | None = attributes.get(LOCK)
     return attributes.setdefault(LOCK, threading.RLock()) if lock is None else lock
 
 
 def shallow_copy(model: Model) -> Model:
-    """Return another estimator with the same parameters and the same fitted model."""
+    """Return a new estimator with the same parameters and the same fitted model."""
     other = object.__new__(type(model))
     vars(other).update({name: value for name, value in vars(model).items() if name != LOCK})
     return other
 
 
 class UnavailableError(ValueError, AttributeError):
-    """Raised for an attribute that the model lacks in its present state; `hasattr` then returns False."""
+    """Error for an attribute that the model lacks in its present state; `hasattr` returns False."""
 
 
 def available(method: Callable[[Any], Result]) -> Callable[[Any], Result]:
-    """Let an attribute that has no value raise an `UnavailableError`."""
+    """Decorate a property: raise an `UnavailableError` for an attribute without a value."""
 
     @wraps(method)
     def of_model(self: Any) -> Result:
@@ -72,32 +72,32 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, eq=False)
 class FittedMember:
-    """One network with its mapping: a member of an ensemble, or a model by itself."""
+    """One network with its mapping: a member of an ensemble, or a single model."""
 
     network: Network
     class_table: ClassTable
     mapping: Mapping
-    params: LearningParams  # those it has learnt with
-    calibration: NoveltyCalibration | None  # of this network alone
-    seed: int | None = None  # the `random_state` of a member of an ensemble
+    params: LearningParams  # parameters that it was learnt with
+    calibration: NoveltyCalibration | None  # of novelty, for this network only
+    seed: int | None = None  # `random_state` of a member of an ensemble
 
     @property
     def params_in_use(self) -> LearningParams:
-        """The parameters that the next sample is learnt with, and that samples are predicted with."""
+        """The parameters used for prediction and for learning the next sample."""
         return self.params.lowered_to(self.network.nodes.vigilance)
 
     def view(self, number: int | None, n_jobs: int | None) -> MemberView:
-        """Return the member as everything that only reads it sees it; `number`: in an ensemble."""
+        """Return the read-only view of the member; `number`: its index in an ensemble."""
         return MemberView(number, self.network, self.class_table, self.params_in_use, self.mapping, n_jobs)
 
     def state(self) -> list[Any]:
-        """Return all of it as plain values and arrays."""
+        """Return the complete state as plain values and arrays."""
         fits = None if self.calibration is None else self.calibration.to_state()
         return [self.network.to_state(), self.class_table.to_state(), self.mapping.to_state(), fits, self.seed]
 
 
 class Checked(NamedTuple):
-    """Parameters as the user set them when they were last checked, and those of learning that they stand for."""
+    """Parameters as set by the user at the last validation, and the resulting parameters of learning."""
 
     given: tuple[Any, ...]
     params: LearningParams
@@ -105,24 +105,24 @@ class Checked(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """All that an estimator has learnt. Immutable: whoever has it may read it at any time, in any thread."""
+    """The complete state of a fitted estimator. Immutable: it can be read at any time, in any thread."""
 
-    columns: Attributes[str, Any]  # the attributes in which a reader of samples keeps what it knows of its columns
-    members: tuple[FittedMember, ...]  # none in a part of a table whose samples are all learnt later
+    columns: Attributes[str, Any]  # attributes of a reader of samples that describe its columns
+    members: tuple[FittedMember, ...]  # empty for a part of a table whose samples are all learnt later
     class_table: ClassTable
-    calibration: NoveltyCalibration | None  # of all members; None where nothing is left that it was measured by
+    calibration: NoveltyCalibration | None  # of all members together; None if not available
     record: VotingRecord | None = None  # of an ensemble
     drift: DriftMonitor = NO_DRIFT
     labels: IntArray | None = None  # of `FuzzyART`: the box of each sample of the last call that learnt
-    # of a part of a table: samples that the boxes of other parts can fit too, and labelled ones that are learnt later
+    # for a part of a table: samples for the novelty calibration, and labelled samples to learn after merging
     measured: MeasuredSamples | None = None
     labelled: LabelledRows | None = None
-    checked: Checked | None = None  # None: parameters are checked before the next sample is learnt
-    reader: SampleReader | None = None  # reads samples as those learnt were read; set where the model is published
+    checked: Checked | None = None  # None: parameters are validated before the next sample is learnt
+    reader: SampleReader | None = None  # reader of samples; set when the model is published
     _made: Cache = field(default_factory=Cache, repr=False)
 
     def get_or_compute(self, key: Any, make: Callable[[], Made]) -> Made:
-        """Return a value derived from the model; it is computed once and cached."""
+        """Return a value derived from the model, computed once and cached."""
         return self._made.get_or_compute(key, make)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -132,7 +132,7 @@ class FittedModel:
         return self
 
     def with_reader(self, owner: str, before: FittedModel | None) -> FittedModel:
-        """Return the model with a reader of samples, that of an earlier state where nothing has changed for it."""
+        """Return the model with a reader of samples; that of an earlier model is reused if columns are unchanged."""
         if self.reader is not None and self.reader.owner == owner:
             return self
         encoder = self.encoder
@@ -144,17 +144,17 @@ class FittedModel:
         return changed(self, reader=reader, _made=Cache())
 
     def with_plan(self, plan: ColumnPlan) -> FittedModel:
-        """Return the model with another plan of its columns."""
+        """Return the model with another column plan."""
         columns = {name: value for name, value in self.columns.items() if name != ATTRIBUTE}
         return replace(self, columns=with_plan(columns, plan), reader=None, _made=Cache())
 
     def with_names(self, names: list[str]) -> FittedModel:
-        """Return the model with names of its features."""
+        """Return the model with feature names."""
         columns = {**self.columns, "feature_names_in_": np.array(names, dtype=object)}
         return replace(self, columns=columns, reader=None, _made=Cache())
 
     def of_member(self, place: int) -> FittedModel:
-        """Return one member as a model by itself."""
+        """Return one member as a single model."""
         member = self.members[place]
         return FittedModel(self.columns, (member,), member.class_table, member.calibration, checked=self.checked)
 
@@ -165,12 +165,12 @@ class FittedModel:
 
     @property
     def network(self) -> Network:
-        """The network of a model that has one."""
+        """The network of a single model."""
         return self.members[0].network
 
     @property
     def mapping(self) -> Mapping:
-        """The mapping of a model that has one network."""
+        """The mapping of a single model."""
         return self.members[0].mapping
 
     @property
@@ -180,13 +180,13 @@ class FittedModel:
 
     @property
     def n_samples(self) -> int:
-        """Number of samples of a table: learnt by each member, or still to be learnt."""
+        """Number of samples learnt by each member, or in a part of a table still to be learnt."""
         n_learnt = self.members[0].network.nodes.n_samples if self.members else 0
         return n_learnt if self.labelled is None else n_learnt + self.labelled.n_presented
 
     @property
     def names(self) -> list[str] | None:
-        """Names of the columns, where the samples learnt had names."""
+        """Names of the columns, if the learnt samples had names."""
         names = self.columns.get("feature_names_in_")
         return None if names is None else [str(name) for name in names]
 
@@ -197,35 +197,35 @@ class FittedModel:
         return plan
 
     def column_names(self) -> list[str]:
-        """Return a name for every column, x0, x1, ... where samples came without, and those of the parts of dates."""
+        """Return the name of every column (x0, x1, ... without names), including parts of dates."""
         return self.plan.names(self.names or [f"x{column}" for column in range(self.n_features)])
 
     def state(self) -> list[Any]:
-        """Return all that differs between two models of the same columns, as plain values and arrays."""
+        """Return the state that may differ between two models of the same columns, as plain values and arrays."""
         votes = None if self.record is None else [self.record.successes, self.record.trials]
         fits = None if self.calibration is None else self.calibration.to_state()
         return [[one.state() for one in self.members], self.class_table.to_state(), fits, votes, self.plan.to_state()]
 
 
 def with_plan(columns: Attributes[str, Any], plan: ColumnPlan) -> dict[str, Any]:
-    """Return attributes of columns with a plan; an empty one is none."""
+    """Return the attributes of columns with a column plan, unless it is empty."""
     return {**columns, **({} if plan == NO_PLAN else {ATTRIBUTE: plan})}
 
 
 def take_forms(
     estimator: Any, day_first: Sequence[str], units: Attributes[str, str], numbers: Sequence[str] = ()
 ) -> None:
-    """Let a fitted estimator know how the cells of its columns were written.
+    """Store on a fitted estimator how the cells of its columns are written.
 
     Parameters
     ----------
     estimator : estimator
     day_first : sequence of str
-        Columns with dates that came as text with the day before the month.
+        Columns of dates in text with the day before the month.
     units : mapping from str to str
-        Columns of numbers that came as text, and their unit, empty where they have none.
+        Unit of text columns of numbers, empty if there is none.
     numbers : sequence of str
-        Columns that the user has named as numbers, so that notes on codes, groups and identifiers are wrong.
+        Columns that the user declared as numbers: notes on codes, groups and identifiers are dropped.
     """
     if not (day_first or units or numbers):
         return
@@ -242,7 +242,7 @@ def take_forms(
 
 
 def state_of(model: FittedModel, *, samples: bool) -> dict[str, Any]:
-    """Return the columns of a model and the drift it has detected, as plain values."""
+    """Return the columns and the drift monitor of a model as plain values."""
     return {
         "n_features_in": model.n_features,
         "feature_names_in": model.names,
@@ -252,14 +252,14 @@ def state_of(model: FittedModel, *, samples: bool) -> dict[str, Any]:
 
 
 def novelty_state(model: FittedModel, *, samples: bool) -> dict[str, Any]:
-    """Return the calibration of a model as plain values, with keys of its samples or without."""
+    """Return the novelty calibration of a model as plain values, with or without the keys of its samples."""
     assert model.calibration is not None
     networks = [one.network for one in model.members]
     return {"novelty": (model.calibration if samples else model.calibration.without_samples(networks)).to_state()}
 
 
 def columns_of(state: dict[str, Any]) -> tuple[dict[str, Any], int]:
-    """Return the column attributes of a saved state, after checking it, and how many columns the plan makes of them."""
+    """Restore the column attributes of a saved state after validating it, and the number of columns with date parts."""
     n_features, names = saved_whole(state, "n_features_in", 1, MAX_COUNT), state["feature_names_in"]
     columns: dict[str, Any] = {"n_features_in_": n_features}
     if names is not None:
@@ -271,5 +271,5 @@ def columns_of(state: dict[str, Any]) -> tuple[dict[str, Any], int]:
 
 
 def drift_of(state: dict[str, Any], n_columns: int) -> DriftMonitor:
-    """Return the drift in a saved state."""
+    """Restore the drift monitor from a saved state."""
     return DriftMonitor.from_state(state["drift"], n_columns) if "drift" in state else NO_DRIFT

@@ -1,4 +1,4 @@
-"""FuzzyART clusters samples into boxes in one pass; FuzzyARTMAP learns boxes of one class each."""
+"""FuzzyART, which clusters samples into boxes in one pass, and FuzzyARTMAP, which learns boxes of one class each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sslart.estimators._parameters import documented
 
 @documented
 class FuzzyART(ClusterMixin, ARTEstimator):
-    """Fuzzy ART: clusters samples into boxes in one pass, online, with no number of clusters to set.
+    """Fuzzy ART: online clustering of samples into boxes in one pass, without a given number of clusters.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
         self._set(locals())
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Cluster the samples afresh.
+        """Cluster the samples from scratch.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
 
     @property
     def labels_(self) -> IntArray:
-        """Box of each sample of the last call that learnt; -1 where it was dropped since, by `half_life`."""
+        """Box of each sample of the last `fit` or `partial_fit`; -1 if it was dropped since, with `half_life`."""
         labels = self._fitted().labels
         if labels is None:
             raise AttributeError("A model that was loaded or merged has no labels_: they belong to the samples learnt.")
@@ -157,7 +157,7 @@ class FuzzyARTMAP(ARTClassifier):
         return True
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn afresh.
+        """Fit from scratch.
 
         Parameters
         ----------
@@ -196,7 +196,7 @@ class FuzzyARTMAP(ARTClassifier):
 
 
 def refuse_gaps(n_unlabelled: int) -> None:
-    """Raise a ValueError where samples have no label."""
+    """Raise a ValueError for unlabelled samples."""
     if n_unlabelled:
         raise ValueError(
             f"y has {n_unlabelled} unlabelled sample(s) (-1, None or NaN). FuzzyARTMAP needs a label for every sample: "

@@ -1,4 +1,4 @@
-"""One network learns: tables within the memory that is free, streams, and single rows in a short way."""
+"""Learning with one network: tables within the available memory, streams, and a fast path for single rows."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ from sslart._art.boxes import NO_LIMIT, LearningParams, LearnResult
 from sslart._art.jackknife import left_out_fits
 from sslart._art.network import MAX_CELLS, Network
 from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
-from sslart._data.encoder import Encoder
+from sslart._data.encoder import Encoder, first_encoder
 from sslart._data.labels import UNLABELLED, ClassTable, Labels, Presentations
 from sslart._data.samples import SampleReader, Table
-from sslart._data.scaling import first_encoder
 from sslart._drift.monitor import NO_DRIFT, TINY, DriftMonitor, Measurements, StreamNames
 from sslart._mapping.base import CountsMapping, Effort, FitSize, Mapping
 from sslart._mapping.mergeable_state import Shared
@@ -45,11 +44,11 @@ from sslart.estimators._fitted import (
 
 
 class FitMeter:
-    """Measures how well the samples of one call, in the order of learning, fit before they are learnt.
+    """Measurement of the fits of the samples of one call, in the order of learning, for the novelty calibration.
 
-    `calibration` decides which samples are measured; None: none is. `afresh`: nothing was learnt before and the range
-    is that of these samples: then they are left out in turn, after all of them have been learnt, those of one of the
-    `groups` together (0: of none).
+    `calibration` selects the samples to measure; None: no sample. `afresh`: nothing was learnt before and the range is
+    that of these samples. Then fits are jackknife fits, after all samples have been learnt, with the samples of one of
+    the `groups` left out together (0: no group).
     """
 
     def __init__(
@@ -68,7 +67,7 @@ class FitMeter:
             self._wanted = calibration.wanted(self._keys)
 
     def wanted(self, rows: slice = slice(None)) -> BoolArray | None:
-        """Return a mask of the samples to measure before they are learnt; None: none."""
+        """Return a mask of the samples to measure before they are learnt; None for no sample."""
         return None if self._wanted is None else self._wanted[rows]
 
     def measured(self, network: Network, learnt: LearnResult, params: LearningParams) -> Measured | LeftOut | None:
@@ -82,7 +81,7 @@ class FitMeter:
 def calibration_after(
     before: NoveltyCalibration | None, members: Sequence[Measured | LeftOut | None]
 ) -> NoveltyCalibration | None:
-    """Return the calibration updated with the fits each member measured in a call; None if there is none."""
+    """Return the calibration updated with the fits measured by each member in a call; None if there is none."""
     left_out = [one for one in members if isinstance(one, LeftOut)]
     if left_out:
         return NoveltyCalibration.of_left_out(left_out)
@@ -91,7 +90,7 @@ def calibration_after(
 
 
 def settled(calibration: NoveltyCalibration | None, half_life: float | None) -> NoveltyCalibration | None:
-    """Return a calibration that no longer depends on the network that it was measured by, before that changes."""
+    """Return the calibration with all deferred values computed, before the network changes."""
     if calibration is None:
         return None
     calibration.earlier.get()
@@ -110,11 +109,10 @@ def after_row(
     code: int | None = None,
     mapping_after: Callable[[Network, Table], Mapping] | None = None,
 ) -> FittedModel | None:
-    """Return a model of one network after it has learnt one row of numbers.
+    """Return a single model after learning one row of numbers by the fast path; None if that is not possible.
 
-    None where the row has to be learnt as others are. `code` is that of its class, -1 where unlabelled; None of a model
-    without classes, which keeps the box of the row as `labels_`. `mapping_after` returns the mapping of the new model,
-    given the network and the row; None: as before.
+    `code` is the class code, -1 where unlabelled; None for a model without classes, which stores the box of the row as
+    `labels_`. `mapping_after` returns the mapping of the new model, given the network and the row; None: unchanged.
     """
     reader, params = before.reader, checked.params
     assert reader is not None
@@ -162,10 +160,9 @@ def after_row(
 
 
 def winner_of_row(model: FittedModel, X: Any) -> int | None:
-    """Return the class index that evidence gives one row of numbers, as `PredictionBatch.indices` does.
+    """Return the class index predicted by evidence for one row of numbers, by the fast path.
 
-    None where that takes more than a look: of other input, of models of several networks or without evidence, and where
-    scores are so close that probabilities decide.
+    None for other input, for ensembles and models without evidence mapping, and if scores are almost equal.
     """
     reader, members, plan = model.reader, model.members, model.plan
     if type(X) is not np.ndarray or X.dtype != np.float64 or len(members) != 1 or reader is None:
@@ -184,9 +181,9 @@ def winner_of_row(model: FittedModel, X: Any) -> int | None:
 
 
 def code_of_row(y: Any, class_table: ClassTable) -> int | None:
-    """Return the class code of one label given as an array or a list, -1 where it is none.
+    """Return the class code of one label given as an array or a list, -1 if unlabelled.
 
-    None where that takes more than a look: of other types, and of classes not learnt yet.
+    None for other types, and for classes not learnt yet.
     """
     label: Any
     if type(y) is np.ndarray:
@@ -201,25 +198,25 @@ def code_of_row(y: Any, class_table: ClassTable) -> int | None:
 def drift_after(
     drift: DriftMonitor, table: Table, learnt: Measurements, reader: SampleReader, classes: Any
 ) -> DriftMonitor:
-    """Return the monitor of drift after samples have been learnt, given the classes by code."""
+    """Return the drift monitor after samples have been learnt, given the classes by code."""
     return drift.after(learnt, table, StreamNames(lambda: reader.feature_names, classes))
 
 
 DOUBLE = 8  # bytes
-PER_SIDE = 1.3 * 2 * DOUBLE  # of a box in one feature: two sides, and the search's copy; see docs/benchmarks.md
-ALWAYS_FREE = 2**25
-FEW_BOXES, FEW_LABELS = 200, 2000  # of fewer, a fit would be another model
+PER_SIDE = 1.3 * 2 * DOUBLE  # bytes of a box per feature: two sides, and the search's copy; see docs/benchmarks.md
+ALWAYS_FREE = 2**25  # bytes: a smaller fit is not checked, which would take longer than the fit
+FEW_BOXES, FEW_LABELS = 200, 2000  # lower limits of the reduction: a smaller fit would be a different model
 
 
 def memory_of(size: FitSize, mapping: Mapping) -> float:
-    """Return the memory of a fit in bytes: coded samples, boxes, and what the mapping takes."""
+    """Return the memory of a fit in bytes: coded samples, boxes, and mapping."""
     n_values = size.n_samples * size.n_features
     coding = DOUBLE * (n_values + 2 * min(MAX_CELLS, n_values))
     return coding + PER_SIDE * size.n_boxes * size.n_features + mapping.memory(size)
 
 
 class FitLimits(NamedTuple):
-    """Most boxes and most labels that a fit may have; None: as the parameters say."""
+    """Maximum numbers of boxes and labels of a fit; None: as set by the parameters."""
 
     max_nodes: int | None = None
     max_labels: int | None = None
@@ -228,13 +225,13 @@ class FitLimits(NamedTuple):
 def limits_by_memory(
     owner: str, size: FitSize, mapping: Mapping, encoder: Encoder, names: Sequence[str] | None
 ) -> FitLimits:
-    """Return limits by which a fit takes no more memory than there is, with a warning where they change it.
+    """Return limits that keep a fit within the available memory, with a warning if they change it.
 
-    A fit that does not fit even so is refused with a ValueError.
+    Raises a ValueError if memory is too small even for the lowest limits.
     """
     wanted = memory_of(size, mapping)
     if wanted <= ALWAYS_FREE and VARIABLE not in os.environ:
-        return FitLimits()  # to look up how much is free takes longer than a small fit
+        return FitLimits()  # looking up the free memory would take longer than a small fit
     usable = usable_memory()
     if usable is None or wanted <= usable:
         return FitLimits()
@@ -271,7 +268,7 @@ def limits_by_memory(
 
 
 def _halves(n: int, least: int) -> list[int]:
-    """Return a number and its halves, down to the least that is worth a try."""
+    """Return a number and its repeated halves, down to a lower limit."""
     found = [n]
     while found[-1] // 2 >= least:
         found.append(found[-1] // 2)
@@ -279,7 +276,7 @@ def _halves(n: int, least: int) -> list[int]:
 
 
 def _widest(encoder: Encoder, names: Sequence[str] | None) -> str:
-    """Return a sentence on the column that makes most features; none where each makes one."""
+    """Return a sentence on the column with most features; empty if each column is one feature."""
     n_features = Counter(feature.column for feature in encoder.features)
     column, most = n_features.most_common(1)[0]
     if most == 1:
@@ -289,21 +286,21 @@ def _widest(encoder: Encoder, names: Sequence[str] | None) -> str:
 
 
 class ARTEstimator(RawSamplesEstimator):
-    """Base of the estimators that are one network each."""
+    """Base class of the estimators with a single network."""
 
     match_tracking = 0.0
     _has_classes = False
 
     def _one_to_one(self) -> bool:
-        """Return True if a box serves one class only."""
+        """Return True for one-to-one mapping, in which a box contains one class only."""
         return False
 
     def _new_mapping(self) -> Mapping:
-        """Return the mapping of a model that has learnt nothing yet."""
+        """Return an empty mapping by the current parameters."""
         return CountsMapping(self._one_to_one())
 
     def _mapping_to_update(self, before: FittedModel) -> Mapping:
-        """Return the mapping that continues learning after a parameter has been set."""
+        """Return the mapping to update, with parameters set since the last call."""
         return before.mapping
 
     def _learning_params(self) -> LearningParams:
@@ -328,7 +325,7 @@ class ARTEstimator(RawSamplesEstimator):
         return check_random_state(random_state).permutation(len(labels.known)) if self.shuffle else slice(None)
 
     def _first_encoder(self, table: Table, shown: slice | IntArray = slice(None), *, stream: bool) -> Encoder:
-        """Return the encoder to start with; `shown`: the rows of the table, each as often as boxes learn it."""
+        """Return the first encoder; `shown`: the rows of the table, repeated as often as boxes learn them."""
         return first_encoder(
             self._name, table, shown, bounds=self.bounds, scaling=self._check("scaling"), stream=stream
         )
@@ -342,10 +339,10 @@ class ARTEstimator(RawSamplesEstimator):
         stop: Any = None,
         shared: Shared | None = None,
     ) -> tuple[FittedModel, Measured | LeftOut | None]:
-        """Return a model that has learnt a table afresh, and how well its samples fitted.
+        """Fit a table from scratch; return the model and the fits of its samples.
 
-        The order has the unlabelled samples before the labelled ones. Of a part of a table, `shared` is common to all
-        parts; no settings are chosen then.
+        The order has the unlabelled samples before the labelled ones. For a part of a table, `shared` is common to all
+        parts, and no settings are selected.
         """
         self._check_parameters(predicts=True)
         params, mapping = self._learning_params(), self._new_mapping()
@@ -376,7 +373,7 @@ class ARTEstimator(RawSamplesEstimator):
     def _within_memory(
         self, params: LearningParams, mapping: Mapping, shared: Shared, table: Table, labels: Labels
     ) -> tuple[LearningParams, Mapping]:
-        """Return the parameters and the mapping of a fit, with fewer boxes or labels where memory is short."""
+        """Return the parameters and the mapping of a fit, with fewer boxes or labels if memory is short."""
         n_labels = min(int(labels.known.sum()), mapping.max_labels)
         size = FitSize(
             len(table),
@@ -402,8 +399,8 @@ class ARTEstimator(RawSamplesEstimator):
     ) -> tuple[FittedModel, LearnResult, Measured | LeftOut | None]:
         """Learn samples in the given order; return the new model, the result per sample, and the measured fits.
 
-        A member of an ensemble predicts labelled samples as `predict` does before it learns them; others predict them
-        by the box that takes them, where that has a label and the mapping has no prediction, and watch for drift.
+        A member of an ensemble predicts labelled samples as `predict` does before learning them. A single model uses
+        the prediction of its mapping, or else the label of the box that learns the sample, and monitors drift.
         """
         columns, table, labels, declared = samples
         params = checked.params
@@ -465,7 +462,7 @@ class ARTEstimator(RawSamplesEstimator):
         return model, learnt, measured
 
     def _boxes_of(self, learnt: LearnResult, order: slice | IntArray) -> IntArray | None:
-        """Return the box of each sample, as a model without classes keeps it, given the order of learning."""
+        """Return the box of each sample in the original order, for a model without classes."""
         if self._has_classes:
             return None
         boxes = np.empty(len(learnt.nodes), dtype=np.int64)

@@ -1,14 +1,14 @@
-"""The parameters of all estimators in one table: names, meanings, constraints, and whether predictions follow them.
+"""The parameters of all estimators in one table: names, descriptions, constraints, and the effect on predictions.
 
-Signatures are written out in the classes, for readers and tools; which class has a parameter, and its default, follow
-from its signature. The rest follows from the table: `documented` writes the sections Parameters and Attributes of a
-class, `Parameter.check` checks a value, and `values_of` reads the values that learning, or predictions, depend on. The
-command line makes options of it:
+Default values are in the signatures of the classes, which are written out for readers and tools. The rest is derived
+from the table: `documented` writes the sections Parameters and Attributes of a class, `Parameter.check` validates a
+value, and `values_of` reads the values that learning or predictions depend on. The command line derives its options
+from it:
 
 >>> from sslart import SSLART
 >>> given = parameters_of(SSLART)["vigilance"]
 >>> given.default, given.meaning, given.constraint
-(0.9, 'ρ in [0, 1]: how alike the samples of one box must be', Number(low=0, high=1, open_low=False, or_none=False))
+(0.9, 'ρ in [0, 1]: minimum similarity of the samples of one box', Number(low=0, high=1, open_low=False, or_none=False))
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from typing import Any, TypeVar
 from sslart._data.ranks import AUTO, SCALINGS
 from sslart._mapping.decision_rules import check_costs, check_max_error
 from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING
-from sslart._utils.validation import check_flag, check_jobs, check_number, check_option, check_whole
+from sslart._utils.validation import check_certainty, check_flag, check_jobs, check_number, check_option, check_whole
 
 EVIDENCE = "evidence"
 MAPPINGS = ("one-to-many", "one-to-one", EVIDENCE)
-LABELLED = "labelled"  # the class weights of an ensemble are measured on the labelled samples that its members learn
+LABELLED = "labelled"  # value of `validation`: class weights are measured on the training samples
 VOTINGS = ("weighted", "majority")
-MIN_NODES = 2  # so that there is room for a new box after the others have been joined
-WIDTH = 112  # of the text of a section, which is indented by eight
+MIN_NODES = 2  # so that there is room for a new box after joining the others
+WIDTH = 112  # of the text of a section in a docstring, which is indented by eight
 
 Class = TypeVar("Class")
 
@@ -48,7 +48,7 @@ class Number:
     or_none: bool = False
 
     def __call__(self, owner: str, name: str, value: Any) -> float | None:
-        """Return the value as a float, or raise a ValueError that names the range."""
+        """Return the value as a float, or raise a ValueError with the range."""
         if value is None and self.or_none:
             return None
         return check_number(owner, name, value, self.low, self.high, open_low=self.open_low)
@@ -59,7 +59,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number from a lowest one up."""
+    """A whole number with a lower limit."""
 
     low: int = 1
     or_none: bool = False
@@ -79,7 +79,7 @@ class OneOf:
     options: tuple[str, ...]
 
     def __call__(self, owner: str, name: str, value: Any) -> str:
-        """Return the value, or raise a ValueError that names the options."""
+        """Return the value, or raise a ValueError with the options."""
         return check_option(owner, name, value, self.options)
 
     def __str__(self) -> str:
@@ -89,8 +89,8 @@ class OneOf:
 def _choice(owner: str, name: str, value: Any) -> float:
     if isinstance(value, int | float) and value == 0:
         raise ValueError(
-            f"choice of {owner} must be above 0: at 0 all boxes that hold a sample tie, whatever their size, "
-            "and a box over the whole range has no choice value at all. For the limit α → 0, in which the smallest "
+            f"choice of {owner} must be above 0: at 0 all boxes that contain a sample tie, whatever their size, "
+            "and the choice of a box over the whole range is undefined. For the limit α → 0, in which the smallest "
             "of them wins, give a small number such as 1e-9."
         )
     return check_number(owner, name, value, 0, open_low=True)
@@ -109,24 +109,24 @@ def _validation(owner: str, name: str, value: Any) -> str | float:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter, or one default of it.
+    """A parameter of estimators.
 
     Attributes
     ----------
     name : str
     meaning : str
-        One clause, without a full stop.
+        Description in one clause, without a full stop; also used by the command line.
     more : str
-        Further sentences of the reference.
+        Further sentences for the reference.
     constraint : callable or None
-        Takes the name of an estimator, that of the parameter, and a value, which it returns in its plain type; None
-        where the check needs other parameters or the data, or is that of a saved setting too.
+        Validator: takes the names of the estimator and the parameter, and a value, which it returns in its plain type.
+        None if validation needs other parameters or the data.
     predicts : bool
-        Whether predictions follow it at once; else it has an effect in the next call that learns.
+        Whether it affects predictions at once; else it takes effect in the next call that learns.
     type : str
-        As numpydoc states it; empty: that of the constraint.
+        Type in numpydoc; empty: that of the constraint.
     default : object
-        In one class: see `parameters_of`.
+        Default in a class: see `parameters_of`.
     """
 
     name: str
@@ -138,11 +138,11 @@ class Parameter:
     default: Any = None
 
     def check(self, owner: str, value: Any) -> Any:
-        """Return a value in its plain type, or raise a ValueError that names what is allowed."""
+        """Validate a value and return it in its plain type."""
         return value if self.constraint is None else self.constraint(owner, self.name, value)
 
     def section(self) -> str:
-        """Return the parameter as an entry of a section of numpydoc."""
+        """Return the parameter as an entry of a numpydoc section."""
         default = f'"{self.default}"' if isinstance(self.default, str) else repr(self.default)
         return _entry(
             f"{self.name} : {self.type or self.constraint}, default={default}", f"{self.meaning}. {self.more}"
@@ -152,175 +152,185 @@ class Parameter:
 SETTING = Number(MIN_SETTING, MAX_SETTING, or_none=True)  # of evidence mapping
 HALF_LIFE = Parameter(
     "half_life",
-    "In `partial_fit`, after how many further samples a sample counts half, from 1 up: supports and counts decrease "
-    "with age, and boxes that no sample has reached for long are dropped",
-    "`fit` forgets nothing. None: nothing is forgotten.",
+    "In `partial_fit`, number of further samples after which a sample counts half, from 1 up: supports and counts "
+    "decay, and boxes without recent samples are dropped",
+    "`fit` does not forget. None: no forgetting.",
     type="float or None",
 )
 SCALING = Parameter(
     "scaling",
-    "How numeric features are scaled to [0, 1]: by their range, as in the paper, or by the rank of a value among those "
-    "of the first call, for features of which most values lie close together and a few far away",
+    "Scaling of numeric features to [0, 1]: by their range, as in the paper, or by rank among the values of the first "
+    "call, for skewed features and outliers",
     constraint=OneOf(SCALINGS),
 )
 TABLE = {
     one.name: one
     for one in (
-        Parameter("n_members", "M: how many members vote", constraint=Whole()),
+        Parameter("n_members", "M: number of members", constraint=Whole()),
         Parameter(
             "voting",
-            "Whether a vote counts We_c^m (WESSL-ART) or one (VESSL-ART)",
+            "Weight of a vote: We_c^m (WESSL-ART) or one (VESSL-ART)",
             constraint=OneOf(VOTINGS),
             predicts=True,
         ),
         Parameter(
             "quorum",
-            "How many members must vote before the ensemble predicts; where fewer do, it abstains",
+            "Minimum number of members that vote; with fewer the ensemble abstains",
             "It matters with `search_depth`, without which every member votes on every sample.",
             constraint=Whole(),
             predicts=True,
         ),
         Parameter(
             "validation",
-            "What `fit` measures We_c^m on: the labelled training samples, or a share of them in (0, 1) that is held "
-            "out (stratified by class) and learnt by no member",
-            'A `validation_set` given to `fit` takes its place. With evidence mapping it is "labelled", and each '
-            "sample is predicted by the others alone.",
+            "Samples on which `fit` measures We_c^m: the labelled training samples, or a share of them in (0, 1) that "
+            "is held out (stratified by class) and learnt by no member",
+            'A `validation_set` given to `fit` overrides it. With evidence mapping it must be "labelled": We_c^m is '
+            "then measured by leave-one-out.",
             constraint=_validation,
             type='"labelled" or float',
         ),
         Parameter(
             "vigilance",
-            "ρ in [0, 1]: how alike the samples of one box must be",
-            "Higher makes more and smaller boxes.",
+            "ρ in [0, 1]: minimum similarity of the samples of one box",
+            "Higher values make more and smaller boxes.",
             constraint=Number(0, 1),
         ),
         Parameter(
             "max_nodes",
-            f"The most boxes that there may be, from {MIN_NODES} up",
-            "Where there is no room for a new box, those that lie closest together are joined, and vigilance is "
-            "lowered by as much as that takes: see `vigilance_`. None: no limit.",
+            f"Maximum number of boxes, from {MIN_NODES} up",
+            "If there is no room for a new box, the closest ones are joined, and vigilance is lowered as needed: see "
+            "`vigilance_`. None: no limit.",
             constraint=Whole(MIN_NODES, or_none=True),
         ),
-        Parameter("choice", "α > 0: prefers larger boxes as it grows", constraint=_choice, type="float"),
+        Parameter("choice", "α > 0: larger values favour larger boxes", constraint=_choice, type="float"),
         Parameter(
             "learning_rate",
-            "β in (0, 1]: how far a box moves towards a sample; 1 grows it to hold the sample at once",
+            "β in (0, 1]: how far a box moves towards a sample; with 1 it grows to contain the sample at once",
             constraint=Number(0, 1, open_low=True),
         ),
         Parameter(
             "mapping",
-            "Whether a box may serve several classes (OtM: the majority is its label), one only (OtO: match tracking), "
-            "or whether all boxes contribute, the nearer the more, with weights that a ridge regression on the labels "
-            "gives (evidence)",
+            "Mapping from boxes to classes: a box may contain several classes and predicts the majority (OtM), or one "
+            "class only, by match tracking (OtO); or all boxes contribute, near ones most, with weights of a ridge "
+            "regression on the labels (evidence)",
             constraint=OneOf(MAPPINGS),
         ),
         Parameter(
             "match_tracking",
-            "δ ≥ 0: with one box to one class, by how much vigilance rises above the match of a box of the wrong class",
+            "δ ≥ 0: with one-to-one mapping, how far vigilance rises above the match of a box of the wrong class",
             constraint=Number(0),
         ),
         Parameter(
             "search_depth",
-            "T: how many of the best boxes `predict` searches for one with a label before it abstains",
+            "T: number of best boxes that `predict` searches for one with a label before it abstains",
             "None: no limit.",
             constraint=Whole(or_none=True),
             predicts=True,
         ),
         Parameter(
             "abstain_below",
-            "`predict` abstains where the highest probability is below this",
+            "`predict` abstains if the highest probability is below this",
             constraint=Number(0, 1, or_none=True),
             predicts=True,
         ),
         Parameter(
             "max_error",
             "In (0, 1]: `predict` abstains so that at most this share of the samples that it does predict are wrong, "
-            "on average over training sets and new samples like the labelled ones",
+            "for new samples like the labelled ones",
             "From a dict, of those predicted as a class, and it does not abstain from other classes. It needs evidence "
-            "mapping, and enough labels.",
+            "mapping. Where labels are too few, or too many of them are predicted wrongly, it abstains from all, with "
+            "a warning.",
             constraint=lambda owner, _, value: None if value is None else check_max_error(owner, value),
             predicts=True,
             type="float, dict from class to float, or None",
         ),
         Parameter(
+            "confidence",
+            "In (0, 1): the probability, over the draw of the labels, that `max_error` holds for this model",
+            "None: `max_error` holds on average over training sets alone, so that more is answered, and for many "
+            "models more are wrong.",
+            constraint=check_certainty,
+            predicts=True,
+            type="float or None",
+        ),
+        Parameter(
             "decision_costs",
-            "What predictions cost: `predict` returns the class of the lowest expected cost by `predict_proba`",
+            "Costs of predictions: `predict` returns the class of the lowest expected cost by `predict_proba`",
             "Rows are true classes and columns predicted ones, in the order of `classes_`. In a dict from (true, "
-            'predicted) to the cost, wrong predictions not named cost 1 and right ones 0. "balanced": a wrong '
-            "prediction costs the more, the rarer its true class is among the labels, for a high balanced accuracy. "
-            "None: the most probable class is predicted.",
+            'predicted) to the cost, pairs left out cost 1 if wrong and 0 if correct. "balanced": costs are '
+            "inversely proportional to class frequencies, for a high balanced accuracy. None: the most probable class "
+            "is predicted.",
             constraint=lambda owner, _, value: None if value is None else check_costs(owner, value),
             predicts=True,
             type='array-like of shape (n_classes, n_classes), dict, "balanced" or None',
         ),
         Parameter(
             "class_weight",
-            "How much the labels of each class count in the regression, in the choice of settings and in probabilities",
-            "Classes that a dict does not name count 1. Balanced: all classes count the same.",
+            "Weights of the labels of each class in the regression, in the selection of settings and in probabilities",
+            "Classes missing in a dict have weight 1. Balanced: all classes have the same total weight.",
             type='"balanced", dict from class to weight, or None',
         ),
         Parameter(
             "families",
             "With evidence mapping, the families of basis functions",
-            '"box" (over all features), "relevant" (features weighted by what they explain of the labels), "feature" '
-            '(a curve for each), "linear", "subspace" (boxes over a few features), "propagated" (labels propagated '
-            'over the graph of boxes), "trees" (boxes split where labels differ). Leave-one-out weights them. None: '
+            '"box" (over all features), "relevant" (features weighted by the variance that they explain), "feature" '
+            '(a curve for each), "linear", "subspace" (boxes over a few features), "propagated" (label propagation '
+            'over the graph of boxes), "trees" (randomised decision trees). They are weighted by leave-one-out. None: '
             "all.",
             type="sequence of str or None",
         ),
         Parameter(
             "bandwidth",
-            "τ from 1e-6 to 1e6: how slowly the contribution of a box decreases with its distance",
-            "None: leave-one-out decides.",
+            "τ from 1e-6 to 1e6: bandwidth of the contribution of a box, which decays with the distance",
+            "None: selected by leave-one-out.",
             constraint=SETTING,
         ),
         Parameter(
             "ridge",
-            "λ from 1e-6 to 1e6: how strongly weights are shrunk",
-            "None: leave-one-out decides.",
+            "λ from 1e-6 to 1e6: regularisation of the ridge regression",
+            "None: selected by leave-one-out.",
             constraint=SETTING,
         ),
         Parameter(
             "rank_weight",
-            "From 0 to 1: whether distances are measured in the range (0), in ranks (1), or between",
-            "None: leave-one-out decides.",
+            "From 0 to 1: distances are measured in the range (0), in ranks (1), or in a mixture",
+            "None: selected by leave-one-out.",
             constraint=Number(0, 1, or_none=True),
         ),
         Parameter(
             "max_labels",
-            "With evidence mapping, how many labelled samples are kept; of more, a fair sample",
+            "With evidence mapping, maximum number of stored labelled samples; of more, a uniform sample is kept",
             constraint=Whole(),
         ),
         replace(
             HALF_LIFE,
             type='float, "auto" or None',
-            more=f'{HALF_LIFE.more} "auto", for evidence mapping alone: the labels of the stream choose after how many '
-            "samples a label counts half, and boxes stay.",
+            more=f'{HALF_LIFE.more} "auto", with evidence mapping only: the half-life of labels is selected in the '
+            "stream, and boxes do not decay.",
         ),
         Parameter(
             "bounds",
-            "Range of the features where it is known in advance; two numbers, or two sequences with one per feature",
-            "None takes the range of the data of the first call. Values outside widen it.",
+            "Range of the features, if it is known in advance; two numbers, or two sequences with one per feature",
+            "None: the range of the data of the first call. Values out of range widen it.",
             type="(lower, upper)",
         ),
         SCALING,
         Parameter(
             "shuffle",
-            "Whether `fit` takes the samples in a random order instead of the given one",
+            "Whether `fit` learns the samples in random order instead of the given one",
             "Unlabelled samples come before labelled ones in either case.",
             constraint=check_flag,
             type="bool",
         ),
         Parameter(
             "random_state",
-            "Seeds the order of learning, and the samples that an ensemble holds out",
+            "Seed of the order of learning, and of the samples that an ensemble holds out",
             type="int, RandomState instance or None",
         ),
         Parameter(
             "n_jobs",
-            "How many threads predictions are made in, and the members of an ensemble learn in",
-            "None is 1, -1 all cores. Results do not depend on it.",
+            "Number of threads for predictions, and for learning the members of an ensemble",
+            "None: 1; -1: all cores. Results do not depend on it.",
             constraint=lambda owner, _, value: check_jobs(owner, value),
             predicts=True,
             type="int or None",
@@ -333,8 +343,8 @@ OF_CLASSES = {
     "AutoSSLART": {
         "scaling": replace(
             SCALING,
-            more="Auto: by rank those alone that crowd in a part of their range in the first call; `scaling_` is what "
-            "was chosen.",
+            more="Auto: by rank for features with most values in a small part of their range in the first call; see "
+            "`scaling_` for the result.",
             constraint=OneOf((AUTO, *SCALINGS)),
         )
     },
@@ -343,7 +353,7 @@ OF_CLASSES = {
 
 @cache
 def parameter_of(cls: Any, name: str) -> Parameter:
-    """Return a parameter as a class has it, also one that the class sets itself; without its default."""
+    """Return a parameter of a class, without its default; parameters of subclasses of users are undocumented."""
     own = (OF_CLASSES.get(base.__name__, {}).get(name) for base in cls.__mro__)
     known = TABLE.get(name, Parameter(name, "object", "A parameter of the subclass"))
     return next((one for one in own if one is not None), known)
@@ -357,18 +367,18 @@ def parameters_of(cls: Any) -> dict[str, Parameter]:
 
 
 @cache
-def values_of(cls: Any, predicts: bool) -> Callable[[Any], tuple[Any, ...]]:
-    """Return a function that returns the values of an estimator that predictions follow at once, or learning later.
+def values_of(cls: Any, predicts: bool, without: str = "bounds") -> Callable[[Any], tuple[Any, ...]]:
+    """Return a getter of the parameter values of an estimator that affect predictions, or learning.
 
-    Without `bounds`, which cannot change after the first call.
+    Without one parameter: `bounds` cannot change after the first call.
     """
-    names = [one.name for one in parameters_of(cls).values() if one.predicts == predicts and one.name != "bounds"]
-    return operator.attrgetter(*names, "__class__")  # of one name it would return no tuple
+    names = [one.name for one in parameters_of(cls).values() if one.predicts == predicts and one.name != without]
+    return operator.attrgetter(*names, "__class__")  # with a single name it would not return a tuple
 
 
 def documented(cls: Class) -> Class:
-    """Write the sections Parameters and Attributes into the docstring of an estimator, before notes and examples."""
-    if cls.__doc__ is not None:  # without docstrings, under python -OO
+    """Class decorator: insert the sections Parameters and Attributes into the docstring, before notes and examples."""
+    if cls.__doc__ is not None:  # None under python -OO
         doc = inspect.cleandoc(cls.__doc__)
         head, heading, rest = re.split(r"^((?:Notes|Examples)\n-+\n)", doc, maxsplit=1, flags=re.MULTILINE)
         parameters = "\n".join(one.section() for one in parameters_of(cls).values())
@@ -380,7 +390,7 @@ def documented(cls: Class) -> Class:
 
 
 def _attributes_of(cls: Any) -> list[str]:
-    """Return an entry for each public property of a class that ends in an underscore."""
+    """Return a numpydoc entry for each public property with a trailing underscore."""
     found: dict[str, str] = {}
     for base in cls.__mro__:
         for name, value in vars(base).items():
@@ -397,4 +407,4 @@ def _type_of(attribute: property) -> str:
 
 
 def _entry(heading: str, text: str) -> str:
-    return f"{heading}\n{textwrap.indent(textwrap.fill(text, WIDTH), '    ')}"
+    return f"{heading}\n{textwrap.indent(textwrap.fill(text, WIDTH, break_on_hyphens=False), '    ')}"

@@ -1,4 +1,4 @@
-"""SSLART: boxes from unlabelled samples, classes from labelled ones; AutoSSLART chooses its settings by the labels."""
+"""SSLART, a semi-supervised classifier, and AutoSSLART, which selects its settings by leave-one-out."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from sslart.estimators._parameters import EVIDENCE, documented
 
 @documented
 class SSLART(GuaranteedClassifier, ARTClassifier):
-    """SSL-ART: a semi-supervised classifier that learns boxes in one pass and names the box behind each prediction.
+    """SSL-ART: a semi-supervised classifier that learns boxes in one pass.
 
-    Stage 1 learns boxes from the unlabelled samples, stage 2 goes on with the labelled ones and counts how often each
-    class resonated with each box. A prediction takes the class of the best box, or of the next best with a label, up to
-    depth T.
+    Stage 1 learns boxes from the unlabelled samples, stage 2 continues with the labelled ones and counts the labels of
+    each class in each box. The prediction is the class of the best box, or of the next best one with a label, up to
+    search depth T.
 
     Examples
     --------
@@ -67,6 +67,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         search_depth: int | None = None,
         abstain_below: float | None = None,
         max_error: float | dict[Any, float] | None = None,
+        confidence: float | None = 0.9,
         decision_costs: Any = None,
         families: Any = None,
         bandwidth: float | None = None,
@@ -90,7 +91,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         return super()._learning_params()
 
     def _evidence_settings(self, seed: int) -> EvidenceSettings:
-        """Return the checked parameters of evidence mapping."""
+        """Return the validated parameters of evidence mapping."""
         fixed = FixedSettings.checked(self._name, self.families, self.bandwidth, self.ridge, self.rank_weight)
         half_life = self._checked_half_life()
         return EvidenceSettings.checked(self._name, fixed, self.max_labels, seed, self.class_weight, half_life)
@@ -109,7 +110,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         return mapping
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
-        """Learn afresh: boxes from the unlabelled samples, then boxes and classes from the labelled ones.
+        """Fit from scratch: learn boxes from the unlabelled samples, then boxes and classes from the labelled ones.
 
         Parameters
         ----------
@@ -118,13 +119,13 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         y : array-like of shape (n_samples,)
             Classes: integers, strings or booleans; -1, None or NaN where unlabelled.
         groups : array-like of shape (n_samples,), default=None
-            What samples belong together, such as patient, batch or day: with evidence mapping, the labels of a group
-            are left out together wherever left-out labels choose settings or measure quality. Copies of a sample are a
-            group in any case. Unlabelled samples may have None.
+            Groups of dependent samples, such as patient, batch or day: with evidence mapping, the labels of a group are
+            left out together when leave-one-out selects settings or measures quality. Duplicates are always a group.
+            Unlabelled samples may have None.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each sample counts: a weight of 2 is the sample twice, 0 is no sample. With evidence mapping any
-            weights from 0 up, with others whole numbers. Boxes learn a sample as often as its rounded weight, from once
-            to 100 times. In the choice of settings no sample counts more than once, as no copies do.
+            Sample weights: 2 is the sample twice, 0 no sample. With evidence mapping any weights from 0 up, otherwise
+            whole numbers. Boxes learn a sample as often as its rounded weight, from once to 100 times. In the selection
+            of settings no sample counts more than once, just as duplicates do not.
         """
         with turn_of(self):
             checked, reader = self._checked(None), SampleReader(self._name)
@@ -142,7 +143,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         return 0 if self._uses_evidence() else self._evidence_settings(0).max_labels
 
     def __sslart_learn_later__(self, columns: Attributes[str, Any], rows: LabelledRows) -> None:
-        """Learn the labelled samples of all parts of a table with the boxes that their other samples have made."""
+        """Learn the labelled samples of all parts of a table, after the boxes of the other samples were merged."""
         self._check_weights(rows.labels)
         before: FittedModel | None = vars(self).get("_model")
         calibration = None if before is None else settled(before.calibration, None)
@@ -167,9 +168,9 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
         calibration: NoveltyCalibration | None,
         stop: Any = None,
     ) -> tuple[FittedMember, Measured | LeftOut | None]:
-        """Return a member that has learnt labelled samples after the unlabelled ones of all parts, and how they fitted.
+        """Learn labelled samples after the unlabelled ones of all parts; return the member and the measured fits.
 
-        `calibration`: of the model, or of the ensemble that it is a member of.
+        `calibration`: of the model, or of its ensemble.
         """
         order = self._order(labels, random_state)
         if before is None:
@@ -196,7 +197,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
     @property
     @available
     def family_weights_(self) -> dict[str, float]:
-        """With evidence mapping, how much each family of basis functions counts; they sum to one."""
+        """With evidence mapping, weight of each family of basis functions; they sum to one."""
         return evidence_of(self._name, self._fitted().mapping).family_weights
 
     def _state_of(self, model: FittedModel, *, samples: bool, promises: bool) -> dict[str, Any]:
@@ -213,7 +214,7 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
 
 
 def grouped_by_dependence(model: FittedModel, labels: Labels) -> FittedModel:
-    """Return a fitted model with the labels of dependent rows left out together, where a test shows dependence."""
+    """Return a fitted model with the labels of dependent rows left out together, if a test shows dependence."""
     first = model.members[0].mapping
     units = first.dependent_units(labels.units) if labels.units else None
     if units is None:
@@ -223,12 +224,12 @@ def grouped_by_dependence(model: FittedModel, labels: Labels) -> FittedModel:
 
 
 def evidence_of(owner: str, mapping: Mapping) -> evidence.EvidenceMapping:
-    """Return a mapping that is evidence, or raise a ValueError."""
+    """Return the mapping if it is evidence mapping, or raise a ValueError."""
     return mapping_in_use(owner, EVIDENCE, mapping)  # type: ignore[return-value]
 
 
 def mapping_in_use(owner: str, name: str, learnt: Mapping) -> Mapping:
-    """Return the mapping that a parameter names, given the one that a network has learnt with."""
+    """Return the mapping named by a parameter, given the mapping that a network was learnt with."""
     if name != EVIDENCE:
         return CountsMapping(name == "one-to-one")
     if not learnt.uses_evidence:
@@ -250,11 +251,11 @@ def seed_of(random_state: Any) -> int:
 
 @documented
 class AutoSSLART(SSLART):
-    """SSL-ART with evidence mapping, where leave-one-out on the labelled samples chooses all settings.
+    """SSL-ART with evidence mapping and all settings selected by leave-one-out on the labelled samples.
 
-    Boxes are learnt in one pass, unlabelled samples first. All of them, the features and the graph of boxes then are
-    basis functions of a ridge regression on the labelled samples: a box contributes the more, the nearer it is to the
-    sample. Nothing needs tuning.
+    Boxes are learnt in one pass, unlabelled samples first. The boxes, the features and the graph of boxes are then
+    basis functions of a ridge regression on the labelled samples, in which near boxes contribute most. Nothing needs
+    tuning.
 
     Examples
     --------
@@ -286,6 +287,7 @@ class AutoSSLART(SSLART):
         search_depth: int | None = None,
         abstain_below: float | None = None,
         max_error: float | dict[Any, float] | None = None,
+        confidence: float | None = 0.9,
         decision_costs: Any = None,
         class_weight: Any = None,
         max_labels: int = 50_000,

@@ -1,4 +1,4 @@
-"""WESSLART: SSL-ART members that learn the same samples in different orders, and their vote."""
+"""WESSLART: a voting ensemble of SSL-ART members that learn the same samples in different orders."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ from sslart.estimators._learning import calibration_after, drift_after, settled
 from sslart.estimators._parameters import LABELLED, documented, parameters_of
 from sslart.estimators._sslart import SSLART, evidence_of, grouped_by_dependence
 
-OF_THE_VOTE = {"abstain_below", "max_error", "decision_costs", "random_state", "n_jobs"}  # not of the members
+# parameters that members do not have
+OF_THE_VOTE = {"abstain_below", "max_error", "confidence", "decision_costs", "random_state", "n_jobs"}
 MEMBER_PARAMETERS = tuple(name for name in parameters_of(SSLART) if name not in OF_THE_VOTE)
 
 Fits = tuple[Measured | LeftOut | None, ...]  # of the samples of a call, by member
@@ -54,22 +55,22 @@ Fits = tuple[Measured | LeftOut | None, ...]  # of the samples of a call, by mem
 class WESSLART(GuaranteedClassifier):
     """WESSL-ART: a weighted vote over SSL-ART members trained on different sequences of the same samples.
 
-    Each member weighs its vote for a class by its success on that class. Members differ by their sample sequence only.
+    The vote of a member for a class is weighted by its accuracy on that class. Members differ only in the order of
+    samples.
 
     Notes
     -----
-    By default the class weights are measured on samples that the members have learnt, so they are optimistic. At a high
-    vigilance they are close to one, and the weighted vote seldom differs from the majority vote. `validation` or
-    `validation_set` measures them on samples that no member learns.
+    By default the class weights are measured on training samples, so they are optimistic. At a high vigilance they are
+    close to one, and the weighted vote seldom differs from the majority vote. `validation` or `validation_set` measures
+    them on samples that no member learns.
 
-    In a stream every labelled sample is first predicted by each member and then learnt, and two counts per class are
-    kept. These counts are added to those of `fit`, in one record: after `fit` with ``validation="labelled"`` the
-    weights mix predictions of samples learnt before with predictions of new ones. They come from new samples alone if
-    learning starts with `partial_fit`, or if `fit` measures them on held-out samples.
+    In a stream every labelled sample is first predicted by each member and then learnt. The resulting counts per class
+    are added to those of `fit`: after `fit` with ``validation="labelled"`` the weights mix predictions of training
+    samples with predictions of new ones. They are based on new samples only if learning starts with `partial_fit`, or
+    if `fit` measures them on held-out samples.
 
-    All members see the stream in its own order; they differ by what they learnt in `fit`, or in the first call of
-    `partial_fit`, which each member takes in an order of its own unless `bounds` makes the result independent of how
-    the stream is cut.
+    All members learn the stream in its order; they differ by `fit`, or by the first call of `partial_fit`, which each
+    member learns in a different order unless `bounds` makes the result independent of how the stream is split.
 
     Examples
     --------
@@ -104,6 +105,7 @@ class WESSLART(GuaranteedClassifier):
         search_depth: int | None = None,
         abstain_below: float | None = None,
         max_error: float | dict[Any, float] | None = None,
+        confidence: float | None = 0.9,
         decision_costs: Any = None,
         families: Any = None,
         bandwidth: float | None = None,
@@ -128,9 +130,9 @@ class WESSLART(GuaranteedClassifier):
         y : array-like of shape (n_samples,)
             Classes: integers, strings or booleans; -1, None or NaN where unlabelled.
         validation_set : (X_val, y_val), default=None
-            Samples that no member learns, to measure the class weights on; takes the place of `validation`.
+            Samples that no member learns, to measure the class weights; overrides `validation`.
         groups, sample_weight : array-like of shape (n_samples,), default=None
-            What samples belong together, and how much each counts: see `SSLART.fit`.
+            Groups of dependent samples, and sample weights: see `SSLART.fit`.
         """
         with turn_of(self):
             checked, reader = self._checked(None), SampleReader(self._name)
@@ -170,7 +172,7 @@ class WESSLART(GuaranteedClassifier):
         random_states: Sequence[Any],
         shared: Shared | None = None,
     ) -> tuple[tuple[FittedMember, ...], Fits]:
-        """Return members that have learnt a table afresh, each in an order of its own, and how its samples fitted."""
+        """Fit members to a table from scratch, each in a different order; return them and the measured fits."""
 
         def learn(place: int, stop: Any) -> tuple[FittedMember, Measured | LeftOut | None]:
             one = estimators[place]
@@ -197,7 +199,7 @@ class WESSLART(GuaranteedClassifier):
         ]
 
         def learn(place: int, stop: Any) -> tuple[FittedMember, Measured | LeftOut | None, BoolArray, FloatArray]:
-            """Return a member, and the fits, right predictions and novelty of the samples before it learnt them."""
+            """Return a member, and the fits, correct predictions and novelty of the samples before it learnt them."""
             estimator, order = members[place], orders[place]
             own = None if before is None else before.of_member(place)
             model, learnt, measured = estimator._learn_stream(own, samples, checked, order, is_member=True, stop=stop)
@@ -248,7 +250,7 @@ class WESSLART(GuaranteedClassifier):
 
     @property
     def estimators_(self) -> list[SSLART]:
-        """The members, each as a model by itself."""
+        """The members, each as a single model."""
         model, estimators = self._fitted(), []
         for place, member in enumerate(model.members):
             estimators.append(self._new_member(member.seed or 0))
@@ -263,7 +265,7 @@ class WESSLART(GuaranteedClassifier):
         return [self._new_member(int(seed)) for seed in seeds]
 
     def _members_to_update(self, before: FittedModel | None, random_state: Any) -> list[SSLART]:
-        """Return estimators for the members of a model, or new ones where there is none."""
+        """Return estimators for the members of a model, or new ones if there is no model."""
         if before is None:
             return self._new_members(check_random_state(random_state))
         return [self._new_member(one.seed or 0) for one in before.members]
@@ -288,9 +290,9 @@ class WESSLART(GuaranteedClassifier):
     @property
     @available
     def class_weights_(self) -> FloatArray:
-        """We_c^m, shape (n_members, n_classes): share of the validation samples of class c that member m got right.
+        """We_c^m, shape (n_members, n_classes): accuracy of member m on the validation samples of class c.
 
-        Where a class had none, the share over all classes.
+        For a class without samples, the accuracy over all classes.
         """
         return self._class_weights(self._fitted())
 
@@ -310,7 +312,7 @@ class WESSLART(GuaranteedClassifier):
     def _record(
         self, members: Sequence[FittedMember], table: Table, labels: Labels, class_table: ClassTable
     ) -> VotingRecord:
-        """Return the numbers of right votes of the members for labelled samples, without a limit of the search."""
+        """Return the counts of correct votes of the members on labelled samples, without a limit of search depth."""
         shown = Presentations(labels.presentations).rows
         table, labels, n_jobs = table[shown], labels[shown], self._check("n_jobs")
         views = [one.view(None, n_jobs) for one in members]
@@ -368,7 +370,7 @@ class WESSLART(GuaranteedClassifier):
                 apart = held_out(labels, float(self.validation), table, rows.seed)
             except ValueError:
                 if before is None or before.record is None or not before.record.trials.any():
-                    raise  # class weights are not known already
+                    raise  # class weights are not known yet
         training, training_labels = table[~apart], labels[~apart]
         calibration = None if before is None else settled(before.calibration, None)
 
@@ -417,7 +419,7 @@ class WESSLART(GuaranteedClassifier):
 def read_validation_set(
     reader: SampleReader, table: Table, class_table: ClassTable, validation_set: Any
 ) -> tuple[Table, Labels]:
-    """Return the labelled samples of a validation set."""
+    """Validate a validation set and return its labelled samples."""
     try:
         X, y = validation_set
     except (TypeError, ValueError):
@@ -431,7 +433,7 @@ def read_validation_set(
 
 
 def without_samples(model: FittedModel) -> FittedModel:
-    """Return an ensemble without its labelled samples, but with a number for each, the same in all members."""
+    """Return an ensemble without its labelled samples, but with a number for each that is the same in all members."""
     kept = [one.mapping.kept_samples for one in model.members]
     tables = [table for table in kept if table is not None]
     if len(tables) < len(kept):

@@ -1,4 +1,4 @@
-"""Boxes as explanations show them: samples compared with boxes, and the boxes that a search passes."""
+"""Boxes in explanations: comparison of samples with boxes, and search paths."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class EncodedSamples:
 
     @cached_property
     def beyond(self) -> FloatArray:
-        """Distance of each value beyond what was learnt, in ranges; 1 beyond a range without a width."""
+        """Distance of each value out of the learnt range, in ranges; 1 for a range of width zero."""
         encoder, matrix = self.encoder, self.encoder.matrix(self.table)
         known = encoder.lower <= encoder.upper
         out = ((matrix < encoder.lower) | (matrix > encoder.upper)) & known
@@ -46,20 +46,20 @@ class EncodedSamples:
         return len(self.coded)
 
     def distances(self, lower: FloatArray, upper: FloatArray, rows: Any = slice(None)) -> FloatArray:
-        """Return the distance to boxes per coded feature, in ranges; 0 where value or side is missing."""
+        """Return the distance to boxes per coded feature, in ranges; 0 if the value or the side is missing."""
         coded = self.coded[rows]
         outside = gaps(coded, lower, upper) + self.beyond[rows]
         return np.where(np.isnan(coded) | (lower > upper), 0.0, outside)
 
     def categories(self, column: int) -> tuple[list[int], list[Any]]:
-        """Return where the categories of a column are coded, and which they are."""
+        """Return the coded features of a categorical column, and their categories."""
         features = self.encoder.features
         positions = [position for position, feature in enumerate(features) if feature.column == column]
         return positions, [features[position].category for position in positions]
 
     @property
     def numeric(self) -> list[int]:
-        """Numeric columns that vary: their features come first, in this order."""
+        """Numeric columns that vary; their features are the first ones, in this order."""
         return self.encoder.numeric
 
     @cached_property
@@ -69,7 +69,7 @@ class EncodedSamples:
 
     @cached_property
     def constants(self) -> dict[int, float | Any]:
-        """The columns that have shown one value only, and that value."""
+        """The columns that were constant in training, and their value."""
         return {
             feature.column: value if feature.category is None else feature.category
             for feature, value in self.encoder.constant.items()
@@ -80,7 +80,7 @@ Value = float | int | str | bool
 Class = int | str | bool
 
 NO_NODE = -1
-BLOCK = 128  # samples that are compared together when one of them is looked at
+BLOCK = 128  # samples compared at once, when one of them is accessed, for speed
 
 
 class FeatureMatch(NamedTuple):
@@ -91,21 +91,21 @@ class FeatureMatch(NamedTuple):
     feature : str
         Name of the feature.
     value : number, category or None
-        What the sample has; None where it is missing.
+        Value of the sample; None if missing.
     lower, upper : float or None
-        Side of the box in the user's units; None for a categorical feature, and where the box has met no value.
+        Sides of the box in the user's units; None for a categorical feature, and if the box has no value.
     categories : tuple or None
-        The categories that the box covers; None for a numeric feature, and where the box has met no value.
+        Categories in the box; None for a numeric feature, and if the box has no value.
     inside : bool or None
-        Whether the value lies in the box; None where the value or the side is missing.
+        Whether the value is in the box; None if the value or the side is missing.
     outside_by : float
-        How far the value lies outside, in the user's units; 1 for a category that the box does not cover.
+        Distance of the value from the box, in the user's units; 1 for a category that is not in the box.
     share : float
-        Part of this feature in the distance between sample and box. All shares sum to one where there is a distance.
+        Share of this feature in the distance between sample and box. Shares sum to one, unless the distance is 0.
     width : float or None
-        Part of the learnt range that the box spans; for a categorical feature, of the known categories.
+        Share of the learnt range that the box spans; for a categorical feature, of the known categories.
     beyond_range : bool
-        Whether the value lies beyond all that was learnt, or is a category never met.
+        Whether the value is out of the learnt range, or an unknown category.
     """
 
     feature: str
@@ -120,13 +120,13 @@ class FeatureMatch(NamedTuple):
     beyond_range: bool
 
 
-_feature_match = partial(tuple.__new__, FeatureMatch)  # as FeatureMatch._make, which checks each length
+_feature_match = partial(tuple.__new__, FeatureMatch)  # FeatureMatch._make without its check of the length, for speed
 
 
 class _Comparison(NamedTuple):
-    """Several samples compared: distances and shares per coded feature, and one list per field of `FeatureMatch`.
+    """Comparison of several samples: distances and shares per coded feature, and a list per field of `FeatureMatch`.
 
-    The lists hold one value per sample and numeric column: plain values make no work for Python's garbage collector.
+    The lists have one plain value per sample and numeric column, which Python's garbage collector need not track.
     """
 
     distances: FloatArray
@@ -136,7 +136,7 @@ class _Comparison(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MatchedBoxes:
-    """Several samples, each with one box; node and label are -1 for none. Sides are in the unit cube."""
+    """Pairs of a sample and a box; node and label are -1 for none. Sides are in the unit cube."""
 
     samples: EncodedSamples
     member: int | None
@@ -168,7 +168,7 @@ class MatchedBoxes:
         )
 
     def _block(self, row: int) -> tuple[_Comparison, int]:
-        """Return the block that a sample belongs to, and its place there."""
+        """Return the comparison of the block of a sample, and the sample's index in it."""
         number, place = divmod(row, BLOCK)
         if number not in self._blocks:
             self._blocks[number] = self._compare(slice(number * BLOCK, (number + 1) * BLOCK))
@@ -246,7 +246,7 @@ class MatchedBoxes:
         )
 
     def _on_constant(self, row: int, column: int) -> FeatureMatch:
-        """Compare a value with the only one that was learnt in its column, which takes no part in any distance."""
+        """Compare a value with the only one learnt in a constant column, which is not part of distances."""
         table, known = self.samples.table, self.samples.constants[column]
         is_category = column in self.samples.encoder.categorical
         given = table.categories.get(column) if is_category else table.values[:, column]
@@ -263,13 +263,13 @@ class MatchedBoxes:
         return FeatureMatch(name, value, side, side, covered, inside, outside_by, 0.0, 0.0, inside is False)
 
     def most_distant_features(self, row: int) -> tuple[str, ...]:
-        """Return the features that make up most of a sample's distance, and those beyond the learnt range."""
+        """Return the features that make up most of a sample's distance, and those out of the learnt range."""
         columns, is_distant = (values[row] for values in self._distant)
         return tuple(self.samples.names[column] for column, yes in zip(columns, is_distant, strict=True) if yes)
 
     @cached_property
     def _distant(self) -> tuple[list[list[int]], list[list[bool]]]:
-        """The columns of each sample, largest share of the distance first, and which of them are distant."""
+        """The columns of each sample, largest share of the distance first, and flags of distant ones."""
         samples, n = self.samples, len(self.samples.numeric)
         off = samples.distances(self.lower, self.upper)
         total = off.sum(axis=1, keepdims=True)
@@ -312,7 +312,7 @@ class MatchedBoxes:
 
 
 def _listed(values: Any, absent: BoolArray) -> list[Any]:
-    """Return an array as one list, None where a value is absent."""
+    """Return an array as a flat list, None where a value is absent."""
     if absent.any():
         values = values.astype(object)
         values[absent] = None
@@ -327,15 +327,15 @@ class Box:
     Attributes
     ----------
     node : int
-        Index of the node, in its member where the model is an ensemble.
+        Index of the box; in an ensemble, within its member.
     member : int or None
-        Which member of an ensemble it belongs to.
+        Member of an ensemble that has the box.
     label : class or None
-        Class of the node; None where it has no label.
+        Class of the box; None without a label.
     support : int
-        How many samples the node has learnt; a float where they count less as they age.
+        Number of samples learnt by the box; a float with `half_life`.
     choice, match : float
-        How the node was ranked for this sample, and how well it fits it.
+        Choice value, by which boxes are ranked for the sample, and match, the fit of the sample.
     """
 
     node: int
@@ -351,7 +351,7 @@ class Box:
     def label_counts(self) -> dict[Class, float]:
         """Number of labelled samples of each class learnt by the box; classes without any are omitted.
 
-        Floats where samples count less as they age.
+        Floats with `half_life`.
         """
         counts = zip(self._boxes.classes, self._boxes.counts[self._row].tolist(), strict=True)
         return {label: n for label, n in counts if n}
@@ -363,31 +363,31 @@ class Box:
 
     @property
     def feature_matches(self) -> tuple[FeatureMatch, ...]:
-        """One comparison per feature, in the order of the columns; made anew each time."""
+        """One comparison per feature, in the order of the columns; computed at each access."""
         return self._boxes.feature_matches(self._row)
 
     @property
     def outside(self) -> tuple[FeatureMatch, ...]:
-        """The features in which the sample lies outside, largest share of the distance first."""
+        """The features in which the sample is outside the box, largest share of the distance first."""
         return outside_first(self.feature_matches)
 
 
 def outside_first(matches: tuple[FeatureMatch, ...]) -> tuple[FeatureMatch, ...]:
-    """Return the features in which a sample lies outside, largest share of the distance first."""
+    """Return the features in which a sample is outside a box, largest share of the distance first."""
     return tuple(sorted((match for match in matches if match.inside is False), key=lambda match: -match.share))
 
 
 def category_costs(lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return the distance of each category of a column to boxes, shape (n_boxes, n_categories); inf: unreached.
+    """Return the distance of each category of a column to boxes, shape (n_boxes, n_categories); inf if unreached.
 
-    A category is the corner of the unit cube with a 1 at its own indicator and 0 at all others.
+    A category is coded by 1 for its own indicator and 0 for all others.
     """
     costs = (1.0 - upper) + lower.sum(axis=1, keepdims=True) - lower
     return np.where((lower > upper).any(axis=1, keepdims=True), np.inf, costs)
 
 
 class SearchStep(NamedTuple):
-    """One box on the path of a search.
+    """One box on a search path.
 
     Attributes
     ----------
@@ -395,7 +395,7 @@ class SearchStep(NamedTuple):
     choice, match : float
     label : class or None
     skipped_because : str or None
-        Why the search went on to the next box; None for the box that the prediction comes from.
+        Reason for continuing with the next box; None for the box that predicts.
     """
 
     node: int
@@ -418,7 +418,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class SearchPaths:
-    """The path of the search for each sample: all its boxes, the best, and the first with a label (else the best)."""
+    """Search path of each sample: all its boxes, the best one, and the first with a label (else the best)."""
 
     classes: list[Any]
     rankings: list[Ranking]
@@ -431,12 +431,12 @@ class SearchPaths:
 
     @classmethod
     def empty(cls, n: int, classes: list[Any]) -> SearchPaths:
-        """Return room for the paths of n samples."""
+        """Return empty paths of n samples."""
         ranking, rows, lengths, best, found, labels = np.zeros((6, n), dtype=np.int64)
         return cls(classes, [], ranking, rows, lengths, best, found, labels)
 
     def add(self, samples: IntArray, rows: IntArray, ranking: Ranking, positions: IntArray, lengths: IntArray) -> None:
-        """Store rows of a ranking, given the positions of the boxes found, and how long the paths are."""
+        """Store rows of a ranking, given the positions of the boxes found and the lengths of the paths."""
         self.ranking[samples], self.rows[samples], self.lengths[samples] = len(self.rankings), rows, lengths
         self.rankings.append(ranking)
         self.best[samples] = ranking.nodes[rows, 0]
@@ -444,7 +444,7 @@ class SearchPaths:
         self.labels[samples] = ranking.labels[rows, positions]
 
     def best_nodes(self, n: int) -> IntArray | None:
-        """Return the n best boxes of each sample, shape (n_samples, n); None where fewer were ranked."""
+        """Return the n best boxes of each sample, shape (n_samples, n); None if fewer were ranked."""
         if any(ranking.nodes.shape[1] < n for ranking in self.rankings):
             return None
         nodes = np.empty((len(self.rows), n), dtype=np.int64)
@@ -466,7 +466,7 @@ class SearchPaths:
         )
 
     def largest(self, sample: int) -> tuple[int, int]:
-        """Return the box on the path that has learnt most samples, the better one on ties, and how many."""
+        """Return the box on the path with the largest support, the better one on ties, and its support."""
         nodes, support = self._columns(sample, "nodes", "support")
         most = max(support)
         return nodes[support.index(most)], most
@@ -476,7 +476,7 @@ FEW_NODES = 8
 
 
 class MemberProbe:
-    """A network with a table of samples."""
+    """Search for the boxes of one network that explain a table of samples."""
 
     def __init__(self, member: MemberView, classes: list[Any], names: list[str], table: Table) -> None:
         self.member, self.classes = member, classes
@@ -496,7 +496,7 @@ class MemberProbe:
         return np.asarray(matches * self.n_present[rows, None] / (self.member.params.choice + norms))
 
     def search_paths(self, search_depth: int) -> SearchPaths:
-        """Return the boxes that the search passes for each sample, up to the first that has a label."""
+        """Return the boxes searched for each sample, up to the first with a label."""
         n_nodes, n_samples = self.member.n_nodes, len(self.samples)
         limit = n_nodes if search_depth == NO_LIMIT else min(search_depth, n_nodes)
         paths = SearchPaths.empty(n_samples, self.classes)
@@ -519,9 +519,9 @@ class MemberProbe:
         return paths
 
     def other_class(self, indices: IntArray, labels: IntArray | None = None) -> MatchedBoxes:
-        """Return the best box of another class than that of each sample (a class index, -1 for none).
+        """Return the best box of another class than `indices` for each sample (-1 for none).
 
-        `labels`, class indices of all boxes, take the place of their own.
+        `labels`, class indices of all boxes, override their own.
         """
         labels = self.member.labels if labels is None else labels
         nodes = np.full(len(indices), NO_NODE)
@@ -552,7 +552,7 @@ class MemberProbe:
         )
 
     def most_similar(self, n: int, paths: SearchPaths) -> tuple[MatchedBoxes, ...]:
-        """Return the n boxes of highest choice for each sample, best first; from the search, where it went so far."""
+        """Return the n boxes of highest choice for each sample, best first; from the search paths if long enough."""
         n = min(n, self.member.n_nodes)
         nodes = paths.best_nodes(n)
         if nodes is None:
@@ -560,7 +560,7 @@ class MemberProbe:
         return tuple(self.matched(column) for column in nodes.T)
 
     def unlabelled_near(self, rows: IntArray) -> dict[int, tuple[int, int]]:
-        """Return the best box without a label among the few best, and how many samples it holds, by row."""
+        """Return the best unlabelled box among the few best ones, and its support, by row."""
         if not rows.size:
             return {}
         nodes = self.member.rank(self.samples.coded[rows], depth=FEW_NODES)[0]

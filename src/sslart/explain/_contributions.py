@@ -1,4 +1,4 @@
-"""Contributions of features to class scores: exact Shapley values, as arrays and as terms of one class margin."""
+"""Contributions of features to class scores: exact Shapley values, as arrays and as a sum to a class margin."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from sslart._utils.optional import optional
 from sslart._utils.validation import check_option
 from sslart.explain._boxes import Class, Value
 
-MIN_BACKGROUND, MAX_BACKGROUND = 100, 500  # samples
-MAX_VISITED = 60_000_000  # values of leaves of trees, of all samples of the background together
-MIN_REFERENCE = 4  # samples that make the average where each is very costly
-MAX_COMPARED = 40_000_000  # values of boxes, of all samples of the average together,
-MANY_FEATURES = 200  # where there are more features than these
-MAX_GROUPED = 1000  # columns that are compared with each other: time grows with the square, or faster
+MIN_BACKGROUND, MAX_BACKGROUND = 100, 500  # background samples
+MAX_VISITED = 60_000_000  # leaf values visited for all background samples, a few seconds
+MIN_REFERENCE = 4  # background samples in the average, if each is very costly
+MAX_COMPARED = 40_000_000  # values of boxes compared for the average,
+MANY_FEATURES = 200  # if there are more features than this
+MAX_GROUPED = 1000  # columns whose correlations are computed: the time is at least quadratic
 PANEL_POINTS, PANEL_WEIGHTS = np.polynomial.legendre.leggauss(8)
-PANEL_CHANGE = 4.0  # by how much an exponent may change within a panel of the integral
+PANEL_CHANGE = 4.0  # maximum change of an exponent within a panel of the quadrature
 MAX_PANELS = 64
 Divide = Callable[[MemberView, FloatArray, int], ScoreParts]
 
@@ -52,10 +52,10 @@ class ScoreContributions:
 def score_contributions(
     view: ModelView, coded: Sequence[FloatArray], *, to_average: bool = True, voted: BoolArray | None = None
 ) -> ScoreContributions:
-    """Divide the scores of samples, as the evidence of each member codes them, among the columns.
+    """Divide the scores of samples, coded for the evidence of each member, among the columns.
 
-    `to_average`: compare with the average over what was learnt, else with a sample of which no value is known.
-    `voted`: mask of the members of an ensemble that vote, (n_members, n_samples); None: all of them.
+    `to_average`: relative to the average over learnt samples, else relative to a sample without any value. `voted`:
+    mask of the members of an ensemble that vote, (n_members, n_samples); None: all of them.
     """
     n_columns = len(view.feature_names)
     members = [member.at_choice for member in view.members]
@@ -109,14 +109,14 @@ def _compared(member: MemberView, coded: FloatArray, n_columns: int, divide: Div
 def _average(
     member: MemberView, n_columns: int, divide: Divide, divided: tuple[FloatArray, ScoreParts] | None = None
 ) -> ScoreParts:
-    """Return the mean parts of what was learnt, which contributions are compared with.
+    """Return the mean parts of background samples, the baseline of contributions.
 
-    `divided`: coded samples and their parts, which are taken where they are just those samples.
+    `divided`: coded samples and their parts, which are reused if they are the background samples.
     """
 
     def mean_of_background() -> ScoreParts:
         points = background(member, _n_reference(member))
-        if divided is not None and np.array_equal(divided[0], points, equal_nan=True):  # as for importances of boxes
+        if divided is not None and np.array_equal(divided[0], points, equal_nan=True):  # as for feature importances
             every = divided[1]
         else:
             every = divide(member, points, n_columns)
@@ -126,15 +126,15 @@ def _average(
 
 
 def average_amounts(member: MemberView, n_columns: int) -> FloatArray:
-    """Return by how much each column moves the score of some class, on average over what was learnt."""
+    """Return the mean absolute contribution of each column to the score of the class that it affects most."""
     return np.asarray(np.abs(_average(member, n_columns, _parts_of_scores).by_column).max(axis=1))
 
 
 def _n_reference(member: MemberView) -> int:
-    """Return the number of background samples in the average: fewer where boxes and columns are very many.
+    """Return the number of background samples in the average: fewer for very many boxes and columns.
 
-    With thousands of columns, a first explanation would else take a minute. The average of n samples differs from that
-    of all by 1/n of the variance that the contributions of a sample have anyway.
+    With thousands of columns, a first explanation would otherwise take a minute. An average of n samples adds 1/n of
+    the variance between samples.
     """
     terms = [term for term in _readout_of(member).terms if isinstance(term, BoxTerm)]
     n_features = len(member.encoder.features)
@@ -156,16 +156,15 @@ def _readout_of(member: MemberView) -> Readout:
 
 
 def background(member: MemberView, n: int | None = None) -> FloatArray:
-    """Return coded samples that stand for all that were learnt: points in the boxes, in proportion to their samples.
+    """Return coded background samples: random points in the boxes, in proportion to their supports.
 
-    `n`: how many; None: as many as can be divided among the columns in a few seconds.
-
-    Not their centres: in a wide box most samples are far from it. Of the categories that a box holds, a point has one.
+    `n`: their number; None: as many as can be processed in a few seconds. Centres of boxes would be misleading: in a
+    wide box most samples are far from it. A point has one of the categories of its box.
     """
     lower, upper = member.boxes_of(background_boxes(member, n))
     random = np.random.default_rng(0)
     points = np.where(lower <= upper, lower + (upper - lower) * random.random(lower.shape), np.nan)
-    points = np.rint(points * GRID) / GRID  # as samples are encoded
+    points = np.rint(points * GRID) / GRID  # on the grid of encoded samples
     features = member.encoder.features
     for column in member.encoder.categorical:
         places = [place for place, feature in enumerate(features) if feature.column == column]
@@ -180,7 +179,7 @@ def background(member: MemberView, n: int | None = None) -> FloatArray:
 
 
 def samples_of_boxes(view: ModelView) -> Table:
-    """Return points in the boxes as samples in the user's units."""
+    """Return background samples in the user's units."""
     member = view.members[0].at_choice
     coded, features = background(member), member.encoder.features
     units = member.encoder.decode(coded)
@@ -198,7 +197,7 @@ def samples_of_boxes(view: ModelView) -> Table:
 
 
 def background_boxes(member: MemberView, n: int | None = None) -> IntArray:
-    """Return boxes that stand for all samples learnt, each as often as its share of them demands."""
+    """Return the box of each background sample, in proportion to supports."""
     support = np.cumsum(member.support, dtype=np.float64)
     n = _n_background(member) if n is None else n
     evenly = (np.arange(n) + 0.5) / n
@@ -206,7 +205,7 @@ def background_boxes(member: MemberView, n: int | None = None) -> IntArray:
 
 
 def _n_background(member: MemberView) -> int:
-    """Return the number of background samples: fewer where trees with many leaves make each one costly."""
+    """Return the number of background samples: fewer if trees with many leaves make each one costly."""
     terms = () if member.readout is None else member.readout.terms
     n_values = sum(term.forest.values.size for term in terms if isinstance(term, TreeTerm))
     return int(np.clip(MAX_VISITED // max(n_values, 1), MIN_BACKGROUND, MAX_BACKGROUND))
@@ -215,9 +214,9 @@ def _n_background(member: MemberView) -> int:
 def _parts_of_probabilities(member: MemberView, coded: FloatArray, n_columns: int) -> ScoreParts:
     """Divide the probabilities of one network, for all classes.
 
-    All parts of the scores grow together from nothing to what they are; each gets what it adds to the probabilities on
-    the way (the value of Aumann and Shapley). These sum to the difference of the probabilities, and are proportional to
-    the parts of the scores where there are two classes.
+    Aumann-Shapley values (integrated gradients): all parts of the scores are scaled together from 0 to 1, and each part
+    gets the integral of its effect on the probabilities. They sum to the difference of the probabilities, and with two
+    classes are proportional to the parts of the scores.
     """
     parts = _parts_of_scores(member, coded, n_columns)
     readout, table = _readout_of(member), member.class_table
@@ -231,7 +230,7 @@ def _parts_of_probabilities(member: MemberView, coded: FloatArray, n_columns: in
 
 
 def _along_the_way(readout: Readout, start: FloatArray, way: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mean share of each class, and of the product of each two, from one score to another.
+    """Return the mean softmax, and its mean outer product, along the line from `start` to `start + way`.
 
     `way` is the difference of the scores of each sample, shape (n_samples, n_classes).
     """
@@ -263,12 +262,12 @@ class FeatureContributions:
     values : array of shape (n_samples, n_features, n_classes)
         The Shapley value of each feature; that of a categorical feature is one value for the whole column.
     base : array of shape (n_classes,)
-        The scores that contributions start from: those of an average sample, or of a sample without any value.
+        Baseline scores: those of an average sample, or of a sample without any value.
     graph : array of shape (n_samples, n_classes)
-        What the graph of boxes adds, which is not divided among features; 0 where the model has no such part.
+        Contribution of the graph of boxes, which is not divided among features; 0 if the model has no graph.
     scores : array of shape (n_samples, n_classes)
-        The scores of the model. The class of the highest score is the prediction, unless the model abstains. Those of
-        an ensemble are the sums of the probabilities by its members, each times the weight of its vote.
+        The scores of the model. The class of the highest score is the prediction, unless the model abstains. For an
+        ensemble, the sums of the members' probabilities times their vote weights.
     classes : array of shape (n_classes,)
     feature_names : list of str
     data : array of shape (n_samples, n_features)
@@ -284,9 +283,9 @@ class FeatureContributions:
     data: NDArray[Any]
 
     def to_shap(self) -> Any:
-        """Return the contributions as a `shap.Explanation`, so that the plots of shap show them.
+        """Return the contributions as a `shap.Explanation`, for the plots of shap.
 
-        The graph of boxes, where the model has that part, is its last feature. Needs the extra `shap`.
+        The graph of boxes, if the model has one, is the last feature. Needs the extra `shap`.
         """
         shap = optional("shap", "shap")
         values, names, data = self.values, self.feature_names, self.data
@@ -308,7 +307,7 @@ def contributions_of(model: Any, X: Any, reference: str = AVERAGE) -> FeatureCon
     X : array-like of shape (n_samples, n_features)
         Raw features; NaN where a value is missing.
     reference : {"average", "nothing"}, default="average"
-        What a sample is compared with: the average over what was learnt, or a sample of which no value is known.
+        The baseline: the average over learnt samples, or a sample without any value.
 
     Returns
     -------
@@ -321,10 +320,9 @@ def contributions_of(model: Any, X: Any, reference: str = AVERAGE) -> FeatureCon
     the mean contribution over samples drawn from the boxes is subtracted from it.
 
     The score of an ensemble is a sum of probabilities, which are not additive in the features. Within each member, the
-    contributions to its scores are carried over to its probabilities: all grow together from nothing to what they are,
-    and each gets what it adds to the probability on the way (the value of Aumann and Shapley). With two classes, this
-    divides the change of the probability in proportion to the contributions. All members vote here, whatever
-    `search_depth` is.
+    contributions to its scores are converted to contributions to its probabilities by Aumann-Shapley values (integrated
+    gradients). With two classes, this divides the change of the probability in proportion to the contributions. All
+    members vote here, regardless of `search_depth`.
 
     Examples
     --------
@@ -350,8 +348,8 @@ def contributions_in(view: ModelView, table: Table, reference: str = AVERAGE) ->
     check_has_label(view.class_table)
     if not view.uses_evidence:
         raise ValueError(
-            f"Contributions of features are those of evidence mapping; this {view.name} predicts by single boxes. "
-            "explain(X) names the box behind each prediction, and AutoSSLART or mapping='evidence' has contributions."
+            f"Contributions of features need evidence mapping; this {view.name} predicts by single boxes. explain(X) "
+            "names the box behind each prediction, and AutoSSLART or mapping='evidence' has contributions."
         )
     coded = [member.at_choice.encode(table) for member in view.members]
     parts = score_contributions(view, coded, to_average=reference == AVERAGE)
@@ -375,8 +373,8 @@ MIN_CORRELATION = 0.8
 def feature_groups(member: MemberView, n_columns: int) -> IntArray:
     """Return the group of each column: numeric columns with pairwise high rank correlation share a group.
 
-    The correlation is that of the centres of the boxes, each counted as often as the box has learnt samples. A column
-    of categories is a group of its own, and so are, of more than `MAX_GROUPED` columns, those that contribute least.
+    Correlations are between the centres of the boxes, weighted by supports. Categorical columns are groups of their
+    own; with more than `MAX_GROUPED` columns, so are those with the lowest contributions.
     """
     return member.network.get_or_compute(("feature groups", n_columns), lambda: _grouped(member, n_columns))
 
@@ -406,13 +404,13 @@ def _rank_correlations(member: MemberView, places: IntArray) -> FloatArray:
     away = np.where(known, ranks - means, 0.0)
     covariances = away.T @ away
     spread = np.sqrt(np.diag(covariances))
-    spread[spread == 0] = np.inf  # constant columns go with nothing
+    spread[spread == 0] = np.inf  # constant columns have no correlation
     return np.asarray(covariances / spread / spread[:, None])
 
 
 FEATURES, GRAPH = "features", "graph"
-USUAL_LINES = 8  # more contributions are shown only where the sum would else have another sign than the margin
-MOST = 0.9  # of the sum of all absolute amounts: when so much is shown, the list may end
+USUAL_LINES = 8  # more contributions are shown only if their sum would otherwise have the wrong sign
+MOST = 0.9  # of the sum of all absolute amounts: the list may end when this much is shown
 
 
 class Contribution(NamedTuple):
@@ -421,13 +419,13 @@ class Contribution(NamedTuple):
     Attributes
     ----------
     kind : {"features", "graph"}
-        Features; or the graph of boxes, by which samples without a label contribute.
+        Features; or the graph of boxes, through which unlabelled samples contribute.
     amount : float
-        Above 0 for the predicted class, below 0 against it, compared with an average sample.
+        Positive for the predicted class, negative against it, relative to an average sample.
     features : tuple of str
-        One feature, or several that go together: the largest contribution first. None for the graph.
+        One feature, or several correlated ones, the largest contribution first; empty for the graph.
     values : tuple of number, category or None
-        What the sample has in each feature; None where it is missing.
+        Value of the sample in each feature; None if missing.
     amounts : tuple of float
         The contribution of each feature; `amount` is their sum.
     """
@@ -441,20 +439,20 @@ class Contribution(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Why one class has a higher score than the next: `base` and all contributions add up to `margin`.
+    """Contributions to the score margin of one class over the next: `base` plus all contributions is `margin`.
 
     Attributes
     ----------
     predicted : class
-        The prediction; where the model abstains, what it would predict otherwise.
+        The prediction; if the model abstains, its most likely class.
     runner_up : class or None
-        The class of the next highest score; None where there is no other.
+        The class of the next highest score; None if there is no other.
     base : float
-        Score of the predicted class less that of the runner-up for an average sample.
+        Score of the predicted class minus that of the runner-up, for an average sample.
     margin : float
-        The same for this sample. Of an ensemble, scores are the sums of the weighted probabilities of its members.
+        The same for this sample. For an ensemble, scores are the sums of the members' weighted probabilities.
     probability : float
-        What the margin means as a probability: that of the predicted class.
+        Probability of the predicted class.
     runner_up_probability : float or None
     """
 
@@ -469,7 +467,7 @@ class Evidence:
 
     @cached_property
     def shown(self) -> tuple[Contribution, ...]:
-        """The contributions to show: few, but together with the base they have the sign of the margin."""
+        """The contributions to show: as few as have, together with the base, the sign of the margin."""
         return self._table.contributions(self._row, shown=True)
 
     @cached_property
@@ -490,12 +488,12 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class EvidenceTable:
-    """The contributions to several samples, of one class against another; class indices are -1 for none."""
+    """Contributions for several samples, of one class against another; class indices are -1 for none."""
 
     table: Table
     names: list[str]
     classes: list[Any]
-    groups: IntArray  # of columns: those of equal number go together
+    groups: IntArray  # group number of each column
     predicted: IntArray
     runners_up: IntArray
     bases: FloatArray
@@ -520,14 +518,18 @@ class EvidenceTable:
     @cached_property
     def _columns_of(self) -> list[list[int]]:
         """Columns of each group; the last entry is the graph, which has no columns."""
-        return [*(np.flatnonzero(self.groups == group).tolist() for group in np.unique(self.groups)), []]
+        order = np.argsort(self.groups, kind="stable")
+        ends = np.flatnonzero(np.diff(self.groups[order])) + 1
+        return [*(columns.tolist() for columns in np.split(order, ends)), []]
 
     @cached_property
     def _lists(self) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
-        """The groups of each sample, the largest first, their amounts, how many are not 0, and how many to show."""
-        amounts = np.empty((len(self.bases), len(self._columns_of)))
+        """Groups of each sample, the largest first, their amounts, and the numbers of nonzero and of shown ones."""
+        first = [columns[0] if columns else 0 for columns in self._columns_of]
+        amounts = self.by_column[:, first]
         for place, columns in enumerate(self._columns_of):
-            amounts[:, place] = self.by_column[:, columns].sum(axis=1) if columns else self.of_graph
+            if len(columns) != 1:
+                amounts[:, place] = self.by_column[:, columns].sum(axis=1) if columns else self.of_graph
         order = np.argsort(-np.abs(amounts), axis=1, kind="stable")
         amounts = np.take_along_axis(amounts, order, axis=1)
         so_far = np.cumsum(np.abs(amounts), axis=1)
@@ -536,11 +538,11 @@ class EvidenceTable:
         agrees = (self.bases[:, None] + np.cumsum(amounts, axis=1)) * self.margins[:, None] > 0
         agrees &= np.arange(1, amounts.shape[1] + 1) >= usual[:, None]
         n_shown = np.where(agrees.any(axis=1), agrees.argmax(axis=1) + 1, n_all)
-        n_shown = np.where(n_shown >= n_all - 1, n_all, n_shown)  # a single one that is left out takes a line as well
+        n_shown = np.where(n_shown >= n_all - 1, n_all, n_shown)  # the line "1 more" would be as long
         return order, amounts, n_all, n_shown
 
     def contributions(self, row: int, *, shown: bool) -> tuple[Contribution, ...]:
-        """Return the contributions to a sample that are shown, or those that are not; the largest first."""
+        """Return the shown, or the omitted, contributions for a sample, the largest first."""
         order, amounts, n_all, n_shown = self._lists
         places = slice(0, n_shown[row]) if shown else slice(n_shown[row], n_all[row])
         by_column, values = self.by_column[row].tolist(), self.table.values[row].tolist()
@@ -569,7 +571,7 @@ def _or_none(value: float) -> float | None:
 def attribute(
     view: ModelView, table: Table, batch: PredictionBatch, predicted: IntArray, voted: BoolArray | None
 ) -> EvidenceTable:
-    """Return the contributions to the scores of samples, of the predicted class (an index) against the next.
+    """Return the contributions to the score margin of the predicted class (an index) over the next, for each sample.
 
     `voted`: mask of the members of an ensemble that vote, (n_members, n_samples); None: all of them.
     """
@@ -591,7 +593,7 @@ def attribute(
 
 
 def predictions_at_centres(view: ModelView, member: MemberView) -> IntArray:
-    """Return the class index that a network predicts in the middle of each box."""
+    """Return the class index predicted by a network at the centre of each box."""
     readout = member.readout
     assert readout is not None
 

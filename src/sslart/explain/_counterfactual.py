@@ -1,4 +1,4 @@
-"""Counterfactuals: changes of samples that lead to another prediction, as data, words and tables."""
+"""Counterfactuals: changes of samples that lead to another prediction, as data, text and tables."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from sslart.explain._search import Search
 SHOWN_NAMES = 12
 DIGITS = 6
 IMPLAUSIBLE_NOTE = "implausible: farther from the data than nearly all learnt samples."
-SAME_FEATURE = 0.5  # what a feature that another choice changes as well costs, if it goes elsewhere
-IMPLAUSIBLE = 1.0  # what an implausible sample costs: as much as one more feature
-MUCH_SMALLER = 0.5
-MOST_OF_IT = 0.8
-MOST_ROUNDS = 3
+SAME_FEATURE = 0.5  # penalty of a feature that another chosen counterfactual changes in a different direction
+IMPLAUSIBLE = 1.0  # penalty of an implausible sample: as much as one more feature
+MUCH_SMALLER = 0.5  # size ratio below which a change counts as much smaller
+MOST_OF_IT = 0.8  # share of the size of a change above which a feature makes up most of it
+MOST_ROUNDS = 3  # searches with features of earlier counterfactuals fixed
 
 
 class Change(NamedTuple):
@@ -54,18 +54,18 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Counterfactual:
-    """A changed sample with another prediction, which the model has been run on.
+    """A changed sample with another prediction, verified by the model.
 
     Attributes
     ----------
     prediction : class
-        What the model predicts for the changed sample.
+        Prediction for the changed sample.
     confidence : float or None
-        Probability of that class. This and what follows are None in an `Explanation`.
+        Probability of that class. It and the following attributes are None in an `Explanation`.
     distance : float or None
-        Sum of the changes, each in parts of the learnt range of its feature; 1 for a change of category.
+        Sum of the changes, each relative to the learnt range of its feature; 1 for a change of category.
     plausible : bool or None
-        False where the changed sample is farther from the data than 95 % of the learnt samples are.
+        False if the changed sample is farther from the data than 95 % of the learnt samples are.
     """
 
     prediction: Class
@@ -77,7 +77,7 @@ class Counterfactual:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """The features that differ; of a date itself, not of its hour, weekday and month, which follow from it."""
+        """The features that differ; for dates without the hour, weekday and month, which follow from them."""
         return self._table.changes(self._row)
 
     @property
@@ -106,7 +106,7 @@ class Counterfactual:
 
 @dataclass(frozen=True, eq=False)
 class CounterfactualTable:
-    """Samples before and after they were changed so that the prediction becomes another.
+    """Samples before and after a change that alters the prediction.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class CounterfactualTable:
         Names of the columns.
     classes : list
     indices : array of length n_samples
-        Class index of the other prediction; -1 where none was found.
+        Class index of the other prediction; -1 if none was found.
     before, after : Table
     """
 
@@ -130,7 +130,7 @@ class CounterfactualTable:
 
     @cached_property
     def _numbers(self) -> tuple[list[int], list[int], list[float], list[float]]:
-        """Starts of the samples in the lists that follow; the columns that differ, their values before and after."""
+        """Start of each sample in three lists: the columns that differ, and their values before and after."""
         before, after = self.before.values, self.after.values
         differ = (before != after) & ~np.isnan(before)
         starts = np.concatenate([[0], np.cumsum(differ.sum(axis=1))])
@@ -142,7 +142,7 @@ class CounterfactualTable:
         own = slice(starts[row], starts[row + 1])
         differing: list[tuple[int, Value, Value]] = list(zip(columns[own], old[own], new[own], strict=True))
         for column, given in self.before.categories.items():
-            if isinstance(self.names[column], DatePart):  # the change of the date says it
+            if isinstance(self.names[column], DatePart):  # implied by the change of the date
                 continue
             if given[row] != self.after.categories[column][row]:
                 differing.append((column, given[row], self.after.categories[column][row]))
@@ -159,23 +159,23 @@ class CounterfactualTable:
 
 @dataclass(frozen=True, eq=False)
 class Counterfactuals(Sequence[Counterfactual]):
-    """Changes of one sample, each of which leads to another prediction; those of few features first.
+    """Counterfactuals of one sample, those with few changes first.
 
     A sequence: `len(found)`, `found[0]`, `for one in found`.
 
     Attributes
     ----------
     prediction : class or None
-        What the model predicts for the sample as it is; None where it abstains.
+        Prediction for the original sample; None if the model abstains.
     confidence : float or None
-        Probability of that class; None where the model abstains.
+        Probability of that class; None if the model abstains.
     target : class or None
-        The class that was wanted; None for any other class.
+        The wanted class; None for any other class.
     sample : tuple
-        The sample as it is, one value per column; None where missing.
+        The original sample, one value per column; None where missing.
     feature_names : list of str
     note : str
-        Why there are fewer counterfactuals than wanted; empty where there are enough.
+        The reason if there are fewer counterfactuals than requested; else empty.
     """
 
     prediction: Class | None
@@ -188,7 +188,7 @@ class Counterfactuals(Sequence[Counterfactual]):
 
     @property
     def abstained(self) -> bool:
-        """True if the model predicts no class for the sample as it is."""
+        """True if the model abstains on the original sample."""
         return self.confidence is None
 
     def __len__(self) -> int:
@@ -234,7 +234,7 @@ class Counterfactuals(Sequence[Counterfactual]):
         }
 
     def to_frame(self) -> Any:
-        """Return a pandas frame: the sample as it is, then each changed sample, with its prediction.
+        """Return a pandas frame of the original sample and each changed sample, with predictions.
 
         The features come first, so that ``model.predict(found.to_frame()[found.feature_names])`` repeats the
         predictions. Needs pandas.
@@ -265,7 +265,7 @@ class Counterfactuals(Sequence[Counterfactual]):
 def counterfactuals_of(
     model: Any, x: Any, target: Any = None, fixed: Any = (), ranges: Any = None, n: int = 3, *, plausible: bool = False
 ) -> Counterfactuals:
-    """Find several unlike changes of one sample, each of which leads to another prediction.
+    """Find several diverse counterfactuals of one sample: small changes that lead to another prediction.
 
     Parameters
     ----------
@@ -275,34 +275,33 @@ def counterfactuals_of(
         One value per feature: an array, a list, a pandas Series, a dict from feature to value, or a frame or an array
         of one row. NaN or None where a value is missing; such a feature does not change.
     target : class, default=None
-        The class that is wanted; None for any other than the present prediction.
+        The wanted class; None for any other than the present prediction.
     fixed : list of str or int, default=()
-        Features that never change, by name or column number.
+        Features that must not change, by name or column number.
     ranges : dict, default=None
         Limits of new values, from a feature (name or column number) to ``(low, high)``, None for a side without a
-        limit, or to a list of the categories that are allowed. Limits of a date are dates, as `datetime` or as texts in
-        ISO 8601, or days since 1970. A value that stays as it is may lie outside.
+        limit, or to a list of the allowed categories. Limits of a date are dates, as `datetime` or as texts in
+        ISO 8601, or days since 1970. A value that does not change may be outside.
     n : int, default=3
-        How many changes are wanted.
+        Number of counterfactuals.
     plausible : bool, default=False
         Whether changed samples must be plausible: as near to the data as 95 % of the learnt samples are, by
-        `score_samples` and `novelty_threshold_`. False: those that are not are marked.
+        `score_samples` and `novelty_threshold_`. False: implausible ones are marked.
 
     Returns
     -------
     Counterfactuals
-        Up to n of them, those of few features first. The first is the one that `explain` shows. If there are fewer,
+        Up to n of them, those with few changes first. The first is the one that `explain` shows. If there are fewer,
         its `note` gives the reason.
 
     Notes
     -----
-    New values are values that occur: numbers within the learnt range, with no more decimals than the data, and
-    categories and codes that were learnt. Two changes are unlike if they change different features, or the same in
-    another direction. Each feature alone is tried at all its values where all features have few, else at those that
-    samples drawn from the boxes show to matter, and then at those between; then two features, and more. Each
-    counterfactual has been predicted by the model, and none has a change that it does not need. A column that follows
-    exactly from others (a copy in another unit, a sum, a product, a code, the hour, weekday and month of a date)
-    changes with them, and never alone.
+    New values are possible values: numbers within the learnt range, with no more decimals than the data, and learnt
+    categories and codes. Two counterfactuals are diverse if they change different features, or the same ones in another
+    direction. Single features are tried first: at all their values if there are few, else at those with the largest
+    effect on background samples, and then in between. Then two features are changed, and then more. Each counterfactual
+    is verified by a prediction, and has no unnecessary change. A column that is an exact function of others (a copy in
+    another unit, a sum, a product, a code, the hour, weekday and month of a date) changes with them, and never alone.
 
     Examples
     --------
@@ -357,7 +356,7 @@ def first_changes(view: ModelView, table: Table, present: IntArray) -> Counterfa
 
 
 def _wanted(view: ModelView, present: IntArray, target: int | None) -> BoolArray:
-    """Return a mask of the classes wanted for each sample: a target, or any learnt class but the present one."""
+    """Return a mask of the classes wanted for each sample: the target, or any learnt class except the present one."""
     learnt = np.isin(np.arange(len(view.classes)), view.class_table.sorted_codes())
     classes = np.arange(len(view.classes))
     wanted = classes != present[:, None] if target is None else np.tile(classes == target, (len(present), 1))
@@ -365,7 +364,7 @@ def _wanted(view: ModelView, present: IntArray, target: int | None) -> BoolArray
 
 
 def _unlike(space: ChangeSpace, wanted: BoolArray, n: int, *, plausible: bool) -> tuple[Counterfactual, ...]:
-    """Return the first change, and up to n in all that are unlike each other."""
+    """Return the first counterfactual and others that are diverse, up to n in total."""
     search = Search(space, wanted, plausible=plausible)
     first = search.first()
     if not len(first.rows):
@@ -395,7 +394,7 @@ def _unlike(space: ChangeSpace, wanted: BoolArray, n: int, *, plausible: bool) -
 
 
 class _Choice:
-    """The choice among candidates: few features, small changes, plausible samples, unlike one another."""
+    """Selection among candidates: few features, small changes, plausible samples, diversity."""
 
     def __init__(self, space: ChangeSpace, first: IntArray, found: IntArray) -> None:
         self.space = space
@@ -404,7 +403,7 @@ class _Choice:
         table, _ = space.table_of(rows, candidates)
         n_changes, distances = space.measured(rows, table)
         place = int(np.flatnonzero((candidates == first).all(axis=1))[0])
-        # what is found once some features are held comes after the first change, which is the same for any n
+        # candidates found with fixed features come after the first one, which must not depend on n
         later = (n_changes > n_changes[place]) | ((n_changes == n_changes[place]) & (distances >= distances[place]))
         self.candidates, self.table = candidates[later], table[later]
         self.n_changes, self.distances = n_changes[later], distances[later]
@@ -417,7 +416,7 @@ class _Choice:
         ]
 
     def unlike(self, n: int) -> list[int]:
-        """Return up to n candidates: the first, then those unlike what was chosen."""
+        """Return up to n candidates: the first one, then diverse ones."""
         chosen = [self.first]
         few = self.n_changes <= most_changes(self.n_changes[self.first].item())
         costs = self.n_changes + self.distances + IMPLAUSIBLE * ~self.plausible
@@ -431,7 +430,7 @@ class _Choice:
         return chosen
 
     def _are_unlike(self, one: int, other: int) -> bool:
-        """Return True if two candidates differ in features, or in all directions, and not only in a small part."""
+        """Return True if two candidates are diverse: they differ in features or all directions, not in minor parts."""
         first, second = sorted((self.keys[one], self.keys[other]), key=len)
         fewer, more = sorted((self.sizes[one], self.sizes[other]), key=len)
         if set(first) <= set(second):
@@ -444,7 +443,7 @@ class _Choice:
         )
 
     def _overlap(self, one: int, other: int) -> float:
-        """Return the overlap of two candidates, from 0 to 1: of their features, and of the way they go."""
+        """Return the overlap of two candidates in features and directions, from 0 to 1."""
         first, second = dict(self.keys[one]), dict(self.keys[other])
         shared = {
             column: 1.0 if first[column] == second[column] else SAME_FEATURE for column in first.keys() & second.keys()
@@ -457,7 +456,7 @@ class _Choice:
         return float(max(features, *sizes))
 
     def counterfactuals(self, chosen: list[int]) -> tuple[Counterfactual, ...]:
-        """Return candidates as data, each with what the model predicts for it."""
+        """Return candidates as counterfactuals with their predictions."""
         after, view = self.table[np.array(chosen)], self.space.view
         prediction = view.predict(after, want_proba=True)
         assert prediction.proba is not None
@@ -477,12 +476,12 @@ class _Choice:
 
 
 def most_changes(fewest: int) -> int:
-    """Return the most features of a change to offer, given the fewest that are enough."""
+    """Return the maximum number of changed features, given the minimum that suffices."""
     return 2 * fewest + 3
 
 
 def read_sample(view: ModelView, x: Any) -> Table:
-    """Return one sample as a table of one row: a frame or an array of one row, a Series, a dict, or plain values."""
+    """Return a sample as a table of one row, given a frame or an array of one row, a Series, a dict, or a sequence."""
     if hasattr(x, "columns") or np.ndim(x) == 2:
         table = view.read(x)
         if len(table) != 1:
@@ -509,7 +508,7 @@ def read_sample(view: ModelView, x: Any) -> Table:
 
 
 def read_target(view: ModelView, target: Any, present: int) -> int | None:
-    """Return the index of the class wanted, None for any other than the present one (an index, -1 for none)."""
+    """Return the index of the wanted class, None for any other than the present one (an index, -1 for none)."""
     if target is None:
         return None
     classes, wanted = view.classes.tolist(), plain_value(target)
@@ -527,7 +526,7 @@ def read_target(view: ModelView, target: Any, present: int) -> int | None:
 
 
 def read_limits(view: ModelView, fixed: Any, ranges: Any) -> Limits:
-    """Return `fixed` and `ranges` by column, or raise an error that names the cure."""
+    """Validate `fixed` and `ranges`; return them by column."""
     if isinstance(fixed, str | Integral):
         fixed = [fixed]
     if not isinstance(fixed, Iterable):
@@ -607,7 +606,7 @@ def _range(view: ModelView, column: int, given: Any) -> tuple[float, float]:
 
 
 def change_text(change: Change) -> str:
-    """Return one change, in as many digits as show it."""
+    """Return the text of a change, with enough digits to show a difference."""
     before, after = next(
         texts
         for digits in (DIGITS, 17)
@@ -639,7 +638,7 @@ def _note(
     *,
     plausible: bool,
 ) -> str:
-    """Return why fewer changes were found than wanted, and what may help."""
+    """Return the reason for finding fewer counterfactuals than requested, with a remedy."""
     if len(found) >= n:
         return ""
     view, movable = space.view, np.flatnonzero(space.movable[0]).tolist()
@@ -665,7 +664,7 @@ def _note(
 
 
 def _reasons(space: ChangeSpace) -> str:
-    """Return why columns of a sample cannot change."""
+    """Return the reasons why columns of a sample cannot change."""
     reasons = dict(space.options.why_not)
     for column in np.flatnonzero(~space.movable[0]).tolist():
         follows = any(one.column == column for one in space.options.relations)

@@ -29,11 +29,11 @@ class Vote:
     ----------
     member : int
     vote : class or None
-        None where the member abstained.
+        None if the member abstains.
     weight : float
-        What the vote counts; 0 without a vote. With evidence mapping, times the member's probability for it.
+        Weight of the vote; 0 without a vote. With evidence mapping, times the member's probability for it.
     node : int or None
-        The box of the member that the vote comes from; None with evidence mapping, where it comes from all boxes.
+        The box that the member predicts by; None with evidence mapping, which uses all boxes.
     """
 
     member: int
@@ -44,21 +44,21 @@ class Vote:
 
 @dataclass(frozen=True)
 class Novelty:
-    """Why a sample is novel, or matches no box as well as vigilance demands.
+    """Reasons why a sample is novel, or fails the vigilance test with every box.
 
     Attributes
     ----------
     familiarity : float
-        What `score_samples` returns: the match of the best box, less the way beyond the learnt range.
+        Result of `score_samples`: the match of the best box, minus the distance out of the learnt range.
     vigilance : float
-        The match that the model demands.
+        The vigilance of the model.
     node : int
         The best box.
     features : tuple of str
-        The features that make up most of the distance to that box, and those beyond the learnt range.
+        The features that make up most of the distance to that box, and those out of the learnt range.
     threshold : float
-        The model's `novelty_threshold_`: of samples like those learnt, at most 5 in 100 fit worse. 0 where too few
-        samples were learnt to flag any.
+        The model's `novelty_threshold_`: of samples like those learnt, at most 5 in 100 fit worse. 0 if too few samples
+        were learnt to flag any.
     """
 
     familiarity: float
@@ -80,16 +80,16 @@ class Novelty:
 
 @dataclass(frozen=True)
 class Advice:
-    """Advice on which box to label where a model abstains.
+    """Advice on which box to label if a model abstains.
 
     Attributes
     ----------
     node : int
-        The unlabelled box, among those searched, that holds most samples.
+        The unlabelled box with the largest support among those searched.
     member : int or None
-        Which member of an ensemble it belongs to.
+        Member of an ensemble that has the box.
     support : int
-        How many samples it holds; a float where they count less as they age.
+        Number of samples learnt by the box; a float with `half_life`.
     """
 
     node: int
@@ -98,31 +98,31 @@ class Advice:
 
 
 class LowConfidence(NamedTuple):
-    """A confidence too low for a prediction."""
+    """Confidence that is too low for a prediction."""
 
     confidence: float
-    limit: float | None  # None where no confidence is high enough
-    max_error: float | None  # that the limit follows from; None: it is `abstain_below`
+    limit: float | None  # None if no confidence is high enough
+    max_error: float | None  # from which the limit is derived; None: the limit is `abstain_below`
 
 
 @dataclass(frozen=True)
 class MemberFindings:
-    """Findings in one network for several samples."""
+    """Boxes of one network that explain several samples."""
 
     paths: SearchPaths
     boxes: MatchedBoxes  # behind each prediction; with evidence mapping, the best-ranked with a label
     opposing: MatchedBoxes  # of another class
     best: MatchedBoxes
-    unlabelled_near: dict[int, tuple[int, int]]  # box to label and its support, by row, where probability is too low
+    unlabelled_near: dict[int, tuple[int, int]]  # box to label and its support, by row, if the probability is too low
     similar: tuple[MatchedBoxes, ...]  # with evidence mapping, best first
 
 
 @dataclass(frozen=True)
 class BoxFindings:
-    """Findings in the boxes of a model for several samples."""
+    """Boxes of a model that explain several samples."""
 
     members: list[MemberFindings]
-    member_of: IntArray  # the entry of `members` that has a sample, and its row there
+    member_of: IntArray  # for each sample, its entry of `members` and its row there
     row_in: IntArray
     familiarity: FloatArray
     novelty_threshold: float
@@ -130,7 +130,7 @@ class BoxFindings:
 
 @dataclass(frozen=True)
 class ModelFindings:
-    """Findings in a whole model for several samples."""
+    """All parts of the explanations of several samples."""
 
     boxes: Deferred[BoxFindings]
     counterfactuals: Deferred[CounterfactualTable]
@@ -145,20 +145,20 @@ class ModelFindings:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """Why a model predicts a class for one sample.
+    """Explanation of the prediction for one sample.
 
-    `str()` gives it in plain words; notebooks show a table. Parts are computed when they are first read, or before the
-    model goes on learning: an explanation stays that of the model as it was.
+    `str()` puts it into words; notebooks show a table. Parts are computed lazily from the model as it was at the time
+    of the explanation.
 
     Attributes
     ----------
     prediction : class, or -1 or None
-        What `predict` returns; -1 or None, as there, where the model abstains.
+        Result of `predict`; -1 or None, as there, if the model abstains.
     abstained : bool
         Whether it abstains: none of the T best boxes has a label, or the confidence is too low
         for `abstain_below` or `max_error`.
     confidence : float or None
-        What `predict_proba` returns for the prediction; None where the model abstains.
+        Probability of the prediction by `predict_proba`; None if the model abstains.
     """
 
     prediction: Class | None
@@ -178,10 +178,10 @@ class Explanation:
 
     @cached_property
     def box(self) -> Box:
-        """The box that the prediction comes from; the best one where the model abstains.
+        """The box that decides the prediction; the best one if the model abstains.
 
-        In an ensemble, that of the member with the greatest weight among those that voted for the prediction. With
-        evidence mapping, where no single box decides, the best-ranked box with a label.
+        In an ensemble, that of the member with the largest weight among those that voted for the prediction. With
+        evidence mapping, which uses all boxes, the best-ranked box with a label.
         """
         box = self._member.boxes[self._member_row]
         assert box is not None
@@ -189,20 +189,20 @@ class Explanation:
 
     @cached_property
     def opposing_box(self) -> Box | None:
-        """The best-ranked box of another class, or where costs decide, of another prediction; None where none is."""
+        """The best-ranked box of another class, or with decision costs of another prediction; None if there is none."""
         return self._member.opposing[self._member_row]
 
     @cached_property
     def counterfactual(self) -> Counterfactual | None:
-        """The smallest change found that leads to another prediction, and was predicted; None where none was found."""
+        """The smallest change found that leads to another prediction, verified by the model; None if none was found."""
         return self._model.counterfactuals.get()[self._row]
 
     @property
     def search_path(self) -> tuple[SearchStep, ...]:
         """The boxes searched, best first, up to the first with a label, or to T.
 
-        With evidence mapping all boxes contribute, and it is empty, but where the model abstains because none of the T
-        best has a label.
+        Empty with evidence mapping, which uses all boxes, unless the model abstains because none of the T best boxes
+        has a label.
         """
         if self._model.evidence is not None and (self.low_confidence is not None or not self.abstained):
             return ()
@@ -210,23 +210,23 @@ class Explanation:
 
     @property
     def low_confidence(self) -> tuple[float, float | None] | None:
-        """The highest probability and `abstain_below`, where the model abstains because the first is below the second.
+        """The highest probability and `abstain_below`, if the model abstains because of them.
 
-        With `max_error`, the probability of the class and the limit that follows from `max_error`; None in place of the
-        limit where no confidence is high enough.
+        With `max_error`, the probability of the class and the limit derived from `max_error`; the limit is None if no
+        confidence is high enough.
         """
         low = self._model.low_confidence[self._row]
         return None if low is None else (low.confidence, low.limit)
 
     @property
     def max_error(self) -> float | None:
-        """The error that the limit in `low_confidence` follows from; None where that is `abstain_below`."""
+        """The error from which the limit in `low_confidence` is derived; None if it is `abstain_below`."""
         low = self._model.low_confidence[self._row]
         return None if low is None else low.max_error
 
     @property
     def quorum(self) -> int:
-        """Number of members of an ensemble that must vote before it predicts; 1 for a single model."""
+        """Minimum number of members of an ensemble that vote; 1 for a single model."""
         return self._model.quorum
 
     @cached_property
@@ -239,14 +239,14 @@ class Explanation:
     def similar_boxes(self) -> tuple[Box, ...]:
         """With evidence mapping, the boxes that match the sample best, labelled or not; none for other mappings.
 
-        In an ensemble, those of the member that adds most to the prediction.
+        In an ensemble, those of the member that contributes most to the prediction.
         """
         boxes = (matched[self._member_row] for matched in self._member.similar)
         return tuple(box for box in boxes if box is not None)
 
     @cached_property
     def advice(self) -> Advice | None:
-        """The box whose label would help most, where the model abstains."""
+        """The box whose label would help most, if the model abstains."""
         if not self.abstained:
             return None
         own, row = self._member, self._member_row
@@ -255,7 +255,7 @@ class Explanation:
 
     @cached_property
     def novelty(self) -> Novelty | None:
-        """Why the sample is novel, or matches no box as well as vigilance demands; None where neither holds."""
+        """Novelty of the sample; None if it is not novel and passes the vigilance test."""
         boxes, vigilance = self._model.boxes.get(), self._model.vigilance
         familiarity = boxes.familiarity.item(self._row)
         if familiarity >= max(vigilance, boxes.novelty_threshold) and familiarity > 0:
@@ -309,11 +309,11 @@ class Explanation:
         return text.as_html(self)
 
 
-SIMILAR = 3  # boxes that are shown as similar
+SIMILAR = 3  # similar boxes that are shown
 
 
 def explain(model: Any, X: Any) -> list[Explanation]:
-    """Explain each prediction: its reasons, and a change of the sample that would alter it.
+    """Explain each prediction: the evidence for and against it, and a counterfactual.
 
     Parameters
     ----------
@@ -363,16 +363,16 @@ class _Explainer:
         self.ballot: Ballot | None = None
         self.evidence: EvidenceTable | None = None
         self.proba: FloatArray = np.zeros((n, len(self.classes)))
-        self.indices: IntArray = np.full(n, UNLABELLED)  # before limits of confidence are applied
+        self.indices: IntArray = np.full(n, UNLABELLED)  # before confidence limits are applied
         self.is_low: BoolArray = np.zeros(n, dtype=bool)
-        self.only: SearchPaths | None = None  # of a model that decides by one box
+        self.only: SearchPaths | None = None  # for a model that decides by one box
 
     def _probe(self, number: int, rows: IntArray | slice = slice(None)) -> MemberProbe:
         table = self.table if isinstance(rows, slice) else self.table[rows]
         return MemberProbe(self.view.members[number], self.classes, self.view.feature_names, table)
 
     def explanations(self) -> list[Explanation]:
-        """Predict the samples; boxes and changes are looked for when they are read."""
+        """Predict the samples; boxes and counterfactuals are computed lazily."""
         if self.view.decides_by_one_box:
             probe = self._probe(0)
             self.only = paths = probe.search_paths(self.depth)
@@ -390,7 +390,7 @@ class _Explainer:
         return self._collected()
 
     def _boxes(self) -> BoxFindings:
-        """Return the findings in the boxes; in an ensemble, one member is shown for each sample."""
+        """Return the explaining boxes; in an ensemble, of one member for each sample."""
         shown = np.zeros(len(self.table), dtype=np.int64) if self.ballot is None else self._shown_members(self.ballot)
         familiarity, findings = self.view.score_samples(self.table), list[MemberFindings]()
         member_of, row_in = np.empty((2, len(self.table)), dtype=np.int64)
@@ -413,7 +413,7 @@ class _Explainer:
         self.predicted = np.where(self.is_low, UNLABELLED, indices)
 
     def _low_confidences(self) -> list[LowConfidence | None]:
-        """Return why each sample has too low a confidence: `abstain_below`, else `max_error`."""
+        """Return the reason why the confidence of each sample is too low: `abstain_below`, else `max_error`."""
         least, limits, levels = self.view.abstain_below, self.view.confidence_limits, self.view.max_error
         found: list[LowConfidence | None] = [None] * len(self.indices)
         for row in np.flatnonzero(self.is_low).tolist():
@@ -428,11 +428,11 @@ class _Explainer:
         return found
 
     def _shown_members(self, ballot: Ballot) -> IntArray:
-        """Return the member to show for each sample: that adds most to the prediction, the first on ties.
+        """Return the member that contributes most to the prediction for each sample, the first on ties.
 
-        Where all members abstain, it is the one whose label would help most.
+        If all members abstain, it is the one for which a label would help most.
         """
-        towards = np.where(ballot.votes == self.indices, ballot.weights, -1.0)  # costs may decide against the winner
+        towards = np.where(ballot.votes == self.indices, ballot.weights, -1.0)  # with costs the winner may differ
         agreed = ballot.winners == self.indices
         shown: IntArray = np.where(agreed, ballot.towards_winner, towards).argmax(axis=0)
         abstained = np.flatnonzero(self.indices == UNLABELLED)
@@ -465,13 +465,13 @@ class _Explainer:
         )
 
     def _predictions_by_box(self, probe: MemberProbe) -> IntArray:
-        """Return the class index that each box leads to, which costs may make another than its label; -1 for none."""
+        """Return the class index predicted by each box, which may differ from its label with costs; -1 for none."""
         labels = probe.member.labels
         by_cost = self.view.class_by(probe.member.shares_of(np.arange(len(labels))))
         return np.where(labels == UNLABELLED, UNLABELLED, by_cost)
 
     def _likely(self) -> IntArray:
-        """Return the class index of each prediction, or of the most likely class where the model abstains."""
+        """Return the class index of each prediction, or of the most likely class if the model abstains."""
         return np.where(self.indices == UNLABELLED, self.view.class_by(self.proba), self.indices)
 
     def _collected(self) -> list[Explanation]:

@@ -1,4 +1,4 @@
-"""Feature importances with evidence mapping: the mean size of contributions, by class, and their direction."""
+"""Feature importances with evidence mapping: mean absolute contributions by class, and their direction."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from sslart._utils.optional import optional
 from sslart._utils.text import html_table, list_text, number_text, plural, printable
 from sslart.explain._contributions import contributions_in, samples_of_boxes
 
-NO_SPREAD = 1e-9  # contributions that differ less are equal
-CLEAR = 0.3  # from this correlation on, higher values raise a score
-RELEVANT = 0.25  # classes of which the importance is below this part of the highest are not named
+NO_SPREAD = 1e-9  # tolerance for equal contributions
+CLEAR = 0.3  # minimum rank correlation to state a direction
+RELEVANT = 0.25  # minimum importance for a class to be named, relative to the highest
 MAX_NAMES = 3
 GRAPH = "(similar samples without a label)"
 HEAD = ("feature", "importance", "share", "which values raise the score of which class")
@@ -41,14 +41,14 @@ class FeatureImportances:
         Mean contribution of each category of a categorical feature: above 0, the category raises the score of the
         class.
     graph : array of shape (n_classes,)
-        Mean absolute contribution of the graph of boxes, which is not divided among features; 0 where the model has no
-        such part.
+        Mean absolute contribution of the graph of boxes, which is not divided among features; 0 if the model has no
+        graph.
     feature_names : list of str
     classes : array of shape (n_classes,)
     n_samples : int
         Number of samples, or of boxes, that the mean is over.
     of_boxes : bool
-        Whether it is over samples drawn from the boxes, and not over given ones.
+        Whether the samples were drawn from the boxes.
     """
 
     by_class: FloatArray
@@ -207,8 +207,8 @@ def importances_of(model: Any, X: Any = None) -> FeatureImportances:
     model : AutoSSLART, or SSLART or WESSLART with mapping="evidence"
         A fitted classifier. It is not changed.
     X : array-like of shape (n_samples, n_features), default=None
-        Samples to measure on, labelled or not. None: points drawn in the boxes of the model, in proportion to the
-        samples that each has learnt; of an ensemble, the boxes of the first member.
+        Samples to average over, labelled or not. None: samples drawn from the boxes of the model, in proportion to
+        their supports; for an ensemble, from the boxes of the first member.
 
     Returns
     -------
@@ -217,8 +217,8 @@ def importances_of(model: Any, X: Any = None) -> FeatureImportances:
     Notes
     -----
     The importance of a feature is the mean absolute value of its contributions, which are exact Shapley values against
-    an average sample: see `contributions_of`. It is what the model uses, not what causes a class. Features that carry
-    the same information share their importance.
+    an average sample: see `contributions_of`. It describes the model, not causes of a class. Features with the same
+    information share their importance.
 
     Examples
     --------
@@ -299,6 +299,6 @@ def _rank_correlations(values: FloatArray, contributions: FloatArray, weights: F
 
 
 def _class_text(label: Any) -> str:
-    """Return a class by its name, or as "class 1" where that could be taken for a value of the feature."""
+    """Return the name of a class, or "class 1" if it could be taken for a value of the feature."""
     name = printable(label)
     return name if any(character.isalpha() for character in name) else f"class {name}"

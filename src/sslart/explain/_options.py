@@ -1,4 +1,4 @@
-"""The values that features may change to: numbers on the grid of the data, and categories learnt."""
+"""Options of counterfactuals: the values that features may change to, and the samples that result from changes."""
 
 from __future__ import annotations
 
@@ -10,26 +10,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sslart._data.encoder import coded_parts, usual_spans
 from sslart._data.ranks import GRID
 from sslart._data.samples import Table
-from sslart._data.scaling import coded_parts, usual_spans
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart.explain._contributions import average_amounts
 from sslart.explain._relations import Relation, relations_of, shortest
 
 STAY = -1  # the option of a feature that does not change
-FEW_VALUES = 12  # a number that has no more values than this, many times each, takes these and none between them
-TIMES_EACH = 4
-MANY = 1000  # values of a number
-ENOUGH = 20  # within the limits that a user gave; finer ones are taken where there are fewer
-COARSER, FINER = 4, 3  # decimals: fewer or more than a hundredth of the range needs
-MOST = 0.8  # of the values have no more decimals than are offered
-SLACK = 1e-6  # of a step: what the grid of the encoder may lose
+FEW_VALUES = 12  # a number with at most so many distinct values, each repeated, is a code: only these are offered
+TIMES_EACH = 4  # repetitions of each value on average, for a code
+MANY = 1000  # maximum number of options of a number
+ENOUGH = 20  # minimum number of options within the user's limits; a finer step is used if there are fewer
+COARSER, FINER = 4, 3  # range of decimals tried, relative to those of a hundredth of the range
+MOST = 0.8  # share of values that need no more decimals than are offered
+SLACK = 1e-6  # of a step: rounding to the grid of the encoder
+MANY_COLUMNS = 1000  # with more columns predictions are slow: only the most important ones are changed
+MOST_MOVED = 24  # number of these columns
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a change: fixed columns, the lowest and highest new numbers, and the categories that are allowed."""
+    """The user's limits of changes: fixed columns, ranges of numbers, and allowed categories."""
 
     fixed: frozenset[int] = frozenset()
     numbers: dict[int, tuple[float, float]] = field(default_factory=dict)
@@ -38,7 +41,7 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """The values that each column may take, for any sample: sorted numbers, or categories; none where it is held."""
+    """The values that each column may change to: sorted numbers, or categories; empty if the column cannot change."""
 
     values: list[NDArray[Any]]
     positions: list[FloatArray]  # of numbers, in learnt ranges
@@ -52,47 +55,75 @@ class Options:
         """Number of options of each column."""
         return np.array([len(values) for values in self.values])
 
+    def values_at(self, candidates: IntArray) -> FloatArray:
+        """Return the values of numeric options, one per column; meaningless for other columns."""
+        return np.asarray(self._numbers[0][self._places, candidates])
+
+    def positions_at(self, candidates: IntArray) -> FloatArray:
+        """Return the positions of numeric options."""
+        return np.asarray(self._numbers[1][self._places, candidates])
+
     @cached_property
-    def numbers(self) -> tuple[FloatArray, FloatArray]:
-        """Values and positions of numeric options, shape (n_columns, n_options), NaN where a column has fewer."""
-        shape = len(self.values), max(int(self.sizes.max(initial=0)), 1)
+    def _places(self) -> IntArray:
+        """Place of each column among those with options, 0 for the others."""
+        return np.where(self.sizes > 0, np.cumsum(self.sizes > 0) - 1, 0)
+
+    @cached_property
+    def _numbers(self) -> tuple[FloatArray, FloatArray]:
+        """Values and positions of numeric options of the columns with options, NaN where a column has fewer."""
+        columns = np.flatnonzero(self.sizes).tolist()
+        shape = max(len(columns), 1), max(int(self.sizes.max(initial=0)), 1)
         padded = np.full(shape, np.nan), np.full(shape, np.nan)
-        for column, (values, positions) in enumerate(zip(self.values, self.positions, strict=True)):
+        for place, column in enumerate(columns):
+            values = self.values[column]
             if values.dtype != object:
-                padded[0][column, : len(values)], padded[1][column, : len(values)] = values, positions
+                padded[0][place, : len(values)], padded[1][place, : len(values)] = values, self.positions[column]
         return padded
 
 
 def options_of(view: ModelView, limits: Limits | None = None, sample: Table | None = None) -> Options:
-    """Return the values that features may change to; within limits, those for one sample."""
+    """Return the values that features may change to; with limits, for one sample."""
     network, names = view.members[0].network, view.feature_names
     if limits is not None and (limits.fixed or limits.numbers or limits.categories):
         assert sample is not None
         return _Maker(view, limits, sample).options()
-    key = ("options", len(names), view.params.learning_rate == 1)
+    readout = view.members[0].readout if is_wide(view) else None
+    key = ("options", len(names), view.params.learning_rate == 1, readout)
     return network.get_or_compute(key, lambda: _Maker(view, Limits(), None).options())
 
 
+def is_wide(view: ModelView) -> bool:
+    """Return True if there are so many columns that only the most important ones are changed."""
+    return view.uses_evidence and len(view.feature_names) > MANY_COLUMNS
+
+
 class _Maker:
-    """Collects the options of each column."""
+    """Builder of the options of each column."""
 
     def __init__(self, view: ModelView, limits: Limits, sample: Table | None) -> None:
         self.view, self.limits, self.sample = view, limits, sample
         self.network, self.encoder = view.members[0].network, view.members[0].encoder
-        fast = view.params.learning_rate == 1
-        self.met = self.network.get_or_compute(("met values", fast), lambda: learnt_values(view, fast=fast))
 
     def options(self) -> Options:
-        """Return the options: a column that follows from others has none, and its bases only where it can follow."""
+        """Return the options; a dependent column has none, and its bases only values that it can follow.
+
+        With very many columns, only the most important ones have options.
+        """
         n_columns, relations = len(self.view.feature_names), relations_of(self.view)
         values: list[NDArray[Any]] = [np.empty(0)] * n_columns
         positions, spans, why_not = [np.empty(0)] * n_columns, np.ones(n_columns), dict[int, str]()
         places = {one.column: place for place, one in enumerate(self.encoder.features) if one.category is None}
-        for column in range(n_columns):
+        order, left = range(n_columns), n_columns
+        if is_wide(self.view):
+            amounts = average_amounts(self.view.members[0], n_columns)
+            order, left = np.argsort(-amounts, kind="stable").tolist(), MOST_MOVED
+        for column in order:
             if column >= self.view.reader.n_features_in_:
                 why_not[column] = "part of a date"
             elif column in self.limits.fixed:
                 why_not[column] = "fixed"
+            elif not left:
+                why_not[column] = "not tried"
             elif column in self.encoder.categorical:
                 known = self.encoder.categories_of(column)
                 allowed = self.limits.categories.get(column, frozenset(known))
@@ -102,7 +133,8 @@ class _Maker:
             elif column in places:
                 place, limits = places[column], self.limits.numbers.get(column, (-np.inf, np.inf))
                 values[column] = self._between(place, *limits)
-                spans[column] = self.encoder.upper[place] - self.encoder.lower[place]
+            left -= len(values[column]) > 0
+        spans[list(places)] = (self.encoder.upper - self.encoder.lower)[list(places.values())]
         for relation in relations:
             if len(relation.bases) == 1:
                 (base,) = relation.bases
@@ -111,9 +143,27 @@ class _Maker:
             if column not in why_not and len(found) < (1 if self.sample is None else 1 + self._has_own(column, found)):
                 why_not[column], values[column] = "no other value", found[:0]
             if found.dtype != object and len(found):
-                feature, is_wide = np.array([places[column]]), spans[column] > 0
-                positions[column] = coded_parts(self.encoder, found[:, None], feature)[:, 0] if is_wide else found
+                feature, varies = np.array([places[column]]), spans[column] > 0
+                positions[column] = coded_parts(self.encoder, found[:, None], feature)[:, 0] if varies else found
         return Options(values, positions, why_not, relations, spans, self.limits)
+
+    @cached_property
+    def _sides(self) -> tuple[FloatArray, FloatArray]:
+        return self.network.boxes_in_units()
+
+    def _met(self, place: int) -> FloatArray:
+        """Return known sample values of a coded feature: of stored labelled samples, and sides of boxes.
+
+        With a learning rate below 1, sides are between values of samples, except those of boxes of width zero and the
+        ends of the range.
+        """
+        fast, kept = self.view.params.learning_rate == 1, self.view.members[0].kept_labels
+        lower, upper = (side[:, place] for side in self._sides)
+        ends = np.array([self.encoder.lower[place], self.encoder.upper[place]])
+        given = np.empty(0) if kept is None else kept[0].values[:, self.encoder.features[place].column]
+        given = given[(given >= ends[0]) & (given <= ends[1])]
+        own = ~np.isnan(lower) if fast else lower == upper
+        return np.concatenate([given, lower[own], upper[own], ends[: 0 if fast else 2]])
 
     def _has_own(self, column: int, found: NDArray[Any]) -> bool:
         assert self.sample is not None
@@ -121,20 +171,20 @@ class _Maker:
         return given in found.tolist()
 
     def _can_follow(self, relation: Relation, values: NDArray[Any]) -> BoolArray:
-        """Return a mask of the values of the only base for which the column that follows is within its limits."""
+        """Return a mask of the values of a single base for which the dependent column is within its limits."""
         if not len(values):
             return np.ones(0, dtype=bool)
         following = relation.follow([values])
         return allowed_values(self.view, self.limits, relation.column, following, self.sample)
 
     def _between(self, place: int, low: float, high: float) -> FloatArray:
-        """Return the values that occur within the learnt range and two limits, sorted.
+        """Return the possible values within the learnt range and two limits, sorted.
 
-        These are the values met, where they are few, or else the multiples of a step: that of the data, such as 1 for
-        whole numbers or 25 where all are multiples of 25, or a round multiple of it, so that values are not many.
+        These are the known values if they are few, or else the multiples of a step: the step of the data, such as 1 for
+        whole numbers or 25 if all are multiples of 25, or a round multiple of it, to limit the number of options.
         """
         lowest, highest = self.encoder.lower.item(place), self.encoder.upper.item(place)
-        met = self.met[place]
+        met = self._met(place)
         if not len(met) or not lowest <= highest:
             return np.empty(0)
         low, high = max(low, lowest), min(high, highest)
@@ -154,7 +204,7 @@ class _Maker:
             chosen -= 1
         first, last = _multiples(steps[chosen], decimals, low, high)
         values = from_whole(np.arange(first, last + 1) * steps[chosen], decimals)
-        if self.encoder.ranks is not None:  # values lie close together where samples do
+        if self.encoder.ranks is not None:  # scaled by rank: more options where samples are dense
             for _, _, table in self.encoder.ranks.of(np.array([place])):
                 values = np.union1d(values, from_whole(np.rint(scaled(table.values, decimals)), decimals))
         return np.asarray(values[(values >= low) & (values <= high)])
@@ -163,13 +213,13 @@ class _Maker:
 def allowed_values(
     view: ModelView, limits: Limits, column: int, values: NDArray[Any], sample: Table | None
 ) -> BoolArray:
-    """Return a mask of new values of a column that lie in what was learnt, and within the limits of the user."""
+    """Return a mask of new values of a column that are within the learnt range and the user's limits."""
     encoder = view.members[0].encoder
     if column in encoder.categorical:
         known = frozenset(encoder.categories_of(column))
         allowed = known & limits.categories.get(column, known)
         given = None if sample is None else sample.categories[column][0]
-        if sample is not None and given is None:  # a part of a date that the sample does not have
+        if sample is not None and given is None:  # part of a missing date
             return np.ones(len(values), dtype=bool)
         if column in limits.fixed:
             return np.asarray(values == given, dtype=bool)
@@ -184,28 +234,8 @@ def allowed_values(
     return np.asarray((values >= max(low, lowest) - slack) & (values <= min(high, highest) + slack))
 
 
-def learnt_values(view: ModelView, *, fast: bool) -> list[FloatArray]:
-    """Return values that samples have had in each coded feature: labelled ones that are kept, and sides of boxes.
-
-    `fast`: whether the learning rate is 1. Otherwise sides lie between values of samples, except those of boxes
-    without a width and the ends of the range.
-    """
-    network, kept = view.members[0].network, view.members[0].kept_labels
-    encoder, (lower, upper) = network.encoder, network.boxes_in_units()
-    of_samples = ~np.isnan(lower) if fast else lower == upper
-    ends = np.array([encoder.lower, encoder.upper])[: 0 if fast else 2]
-    met = []
-    for place, feature in enumerate(encoder.features):
-        own, given = of_samples[:, place], np.empty(0)
-        if kept is not None and feature.category is None:
-            given = kept[0].values[:, feature.column]
-            given = given[(given >= encoder.lower[place]) & (given <= encoder.upper[place])]
-        met.append(np.concatenate([given, lower[own, place], upper[own, place], ends[:, place]]))
-    return met
-
-
 def _distinct(values: FloatArray, tolerance: float) -> tuple[FloatArray, IntArray]:
-    """Return the distinct values and how often each occurs; values that differ by rounding alone are one, the first."""
+    """Return the distinct values and their counts; of values that differ only by rounding, the first one."""
     distinct, first, counts = np.unique(values, return_index=True, return_counts=True)
     starts = np.flatnonzero(np.diff(distinct, prepend=-np.inf) > tolerance)
     groups = np.cumsum(np.diff(distinct, prepend=-np.inf) > tolerance) - 1
@@ -214,14 +244,14 @@ def _distinct(values: FloatArray, tolerance: float) -> tuple[FloatArray, IntArra
 
 
 def data_decimals(distinct: FloatArray, counts: IntArray, span: float) -> int:
-    """Return the decimals that most values have, negative for tens, hundreds and so on.
+    """Return the number of decimals that most values have, negative for tens, hundreds and so on.
 
-    At most three more than steps of a hundredth of the range need: what needs still more is as good as continuous.
+    At most three more than steps of a hundredth of the range need: beyond that values are practically continuous.
     """
     if span <= 0:
         return 0
     usual = int(np.clip(np.ceil(2.0 - np.log10(span)), -300, 300))
-    weights = np.where(np.arange(len(counts)) == counts.argmax(), 1e-9, counts)  # such as the zeros of an amount
+    weights = np.where(np.arange(len(counts)) == counts.argmax(), 1e-9, counts)  # ignore the mode, such as zero
     for decimals in range(usual - COARSER, usual + FINER):
         units = scaled(distinct, decimals)
         near = np.abs(units - np.rint(units)) <= max(SLACK, scaled(span, decimals) * 4 / GRID)
@@ -236,7 +266,7 @@ def scaled(values: Any, decimals: int) -> Any:
 
 
 def from_whole(values: FloatArray, decimals: int) -> FloatArray:
-    """Return the numbers that are given in units of their last decimal."""
+    """Convert numbers back from units of their last decimal: the inverse of `scaled`."""
     return np.asarray(values / 10.0**decimals if decimals >= 0 else values * 10.0**-decimals) + 0.0
 
 
@@ -252,7 +282,7 @@ def _count(step: int, decimals: int, low: float, high: float) -> float:
 
 
 class ChangeSpace:
-    """Samples with the options of their features. A candidate is an array of options, one per column, for one row."""
+    """Samples with the options of their features. A candidate is an array of options, one per column, for a row."""
 
     def __init__(self, view: ModelView, options: Options, table: Table) -> None:
         self.view, self.options, self.table = view, options, table
@@ -260,8 +290,8 @@ class ChangeSpace:
         encoder = view.members[0].encoder
         self.columns = np.arange(n_columns)
         self.is_category = np.array([column in table.categories for column in range(n_columns)])
-        self.below = np.zeros((n, n_columns), dtype=np.int64)  # options below the value of the sample
-        self.above = np.zeros((n, n_columns), dtype=np.int64)  # the first option above it
+        self.below = np.zeros((n, n_columns), dtype=np.int64)  # number of options below the value of the sample
+        self.above = np.zeros((n, n_columns), dtype=np.int64)  # first option above it
         self.own = np.zeros((n, n_columns))  # position of the sample, within the learnt range
         self.movable: BoolArray = np.tile(options.sizes > 0, (n, 1))
         features = [place for place, feature in enumerate(encoder.features) if feature.category is None]
@@ -280,7 +310,7 @@ class ChangeSpace:
                 self.above[:, column] = np.searchsorted(values, given, side="right")
                 self.movable[:, column] &= ~np.isnan(given)
         self.follows = np.zeros((n, len(options.relations)), dtype=bool)
-        self.n_following = np.zeros((n, n_columns), dtype=np.int64)  # given columns that change with each
+        self.n_following = np.zeros((n, n_columns), dtype=np.int64)  # number of dependent columns of each
         for number, relation in enumerate(options.relations):
             held = relation.holds(table, options.spans.item(relation.column))
             self.follows[:, number] = held
@@ -290,7 +320,7 @@ class ChangeSpace:
             self.movable[held | absent, relation.column] = False
 
     def positions_of(self, table: Table) -> FloatArray:
-        """Return the positions of the numeric columns in learnt ranges, those beyond the range at its ends."""
+        """Return the positions of the numeric columns in learnt ranges, clipped to the range."""
         encoder, places = self.view.members[0].encoder, self.places
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             values = np.clip(table.values[:, self.numeric], encoder.lower[places], encoder.upper[places])
@@ -298,9 +328,9 @@ class ChangeSpace:
             return np.where(wide, coded_parts(encoder, values, places), values)
 
     def table_of(self, rows: IntArray, candidates: IntArray) -> tuple[Table, BoolArray]:
-        """Return candidates as samples, and which are within the limits of all columns that follow from others."""
+        """Return candidates as samples, and a mask of those with all dependent columns within their limits."""
         moved, options = candidates != STAY, self.options
-        numbers = np.where(moved & ~self.is_category, options.numbers[0][self.columns, candidates], 0.0)
+        numbers = np.where(moved & ~self.is_category, options.values_at(candidates), 0.0)
         values = np.where(moved & ~self.is_category, numbers, self.table.values[rows])
         categories = {column: given[rows] for column, given in self.table.categories.items()}
         for column in categories:
@@ -320,11 +350,11 @@ class ChangeSpace:
 
     def sizes(self, rows: IntArray, candidates: IntArray) -> FloatArray:
         """Return the size of each change, in learnt ranges; 1 for a change of category."""
-        moves = np.abs(self.options.numbers[1][self.columns, candidates] - self.own[rows])
+        moves = np.abs(self.options.positions_at(candidates) - self.own[rows])
         return np.where(candidates == STAY, 0.0, np.where(self.is_category, 1.0, moves))
 
     def measured(self, rows: IntArray, table: Table) -> tuple[IntArray, FloatArray]:
-        """Return the number of features that differ, those that follow included, and the sum of their changes."""
+        """Return the number of features that differ, including dependent ones, and the sum of their changes."""
         before, after = self.table.values[rows], table.values
         n_changes = ((before != after) & ~np.isnan(before)).sum(axis=1)
         with np.errstate(invalid="ignore"):
@@ -337,7 +367,7 @@ class ChangeSpace:
         return n_changes, distances
 
     def directions(self, row: int, candidate: IntArray) -> tuple[tuple[int, int], ...]:
-        """Return the columns that a candidate moves, and where to: -1 down, 1 up; for categories, from 2 up."""
+        """Return the changed columns of a candidate with directions: -1 down, 1 up; for categories, from 2 up."""
         found = []
         for column in np.flatnonzero(candidate != STAY).tolist():
             option = candidate.item(column)

@@ -1,9 +1,9 @@
-"""Exact relations between columns: copies in another unit, sums, products, codes of one thing, parts of dates."""
+"""Exact relations between columns: conversions of units, sums, products, codes, parts of dates."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations_with_replacement, product
@@ -20,29 +20,30 @@ from sslart._data.samples import Table
 from sslart._mapping.model_view import MemberView, ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 
-MAX_COLUMNS = 60  # sums and products are looked for among so many: their number grows with the square
-MANY_COLUMNS = 1000  # of more, only those of the same order are compared: each two would take minutes
-MAX_SAMPLES = 512
-MIN_DISTINCT = 12  # as many values in the same order by chance: 1 in 12!
-MIN_SPARE = 8  # samples more than there are terms of a sum
-MAX_TERMS = 5  # of a sum: longer ones are chance, or of no use to a reader
-MAX_LEVELS, MIN_EACH = 24, 5  # of coded columns, and samples of each
-EXACT = 1e-7  # of the range: what the grid of the encoder may lose, some hundred times
+MAX_COLUMNS = 60  # searched for sums and products, in quadratic time
+MANY_COLUMNS = 1000  # with more, only columns that order samples alike are compared: all pairs would take minutes
+MAX_SAMPLES = 512  # used in the search, for speed
+FEW_SAMPLES = 64  # used to rule out columns, where they are very many
+MIN_DISTINCT = 12  # distinct values: the chance of the same order is 1 in 12!
+MIN_SPARE = 8  # samples in excess of the terms of a sum
+MAX_TERMS = 5  # of a sum: longer ones are due to chance, or of no use to a reader
+MAX_LEVELS, MIN_EACH = 24, 5  # distinct values of a coded column, and samples of each
+EXACT = 1e-7  # tolerance relative to the range: several hundred times the rounding to the grid
 
 Values = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Relation:
-    """A column that follows from others, its bases: `follow` has their values and returns those of the column."""
+    """A column that is a function of others, its bases: `follow` maps their values to those of the column."""
 
     column: int
     bases: tuple[int, ...]
     follow: Callable[[list[Values]], Values]
-    is_exact: bool = True  # whether a sample may break it: parts of dates never do
+    is_exact: bool = True  # False for parts of dates, which cannot be violated
 
     def of(self, values: FloatArray, categories: dict[int, Values], rows: Any = slice(None)) -> Values:
-        """Return the values of the column that follow from those of its bases, of some rows."""
+        """Return the values of the column computed from those of its bases, for some rows."""
         return self.follow([(categories[base] if base in categories else values[:, base])[rows] for base in self.bases])
 
     def holds(self, table: Table, span: float) -> BoolArray:
@@ -57,7 +58,7 @@ class Relation:
 
 
 def relations_of(view: ModelView) -> tuple[Relation, ...]:
-    """Return the relations between the columns of what a model has learnt; no base follows from other columns."""
+    """Return the relations between the columns of a model; bases are independent columns."""
     network = view.members[0].network
     n_columns, n_given = len(view.feature_names), view.reader.n_features_in_
     dates = view.reader.plan.parts_of_dates(n_given)
@@ -83,8 +84,9 @@ class _Finder:
         self.bases: set[int] = set()
         encoder = member.encoder
         self.samples, categories = _known_samples(member)
-        self.free = [column for column in free if column in encoder.numeric or column in categories]
-        self.numeric = [column for column in self.free if column in encoder.numeric]
+        numeric = set(encoder.numeric)
+        self.free = [column for column in free if column in numeric or column in categories]
+        self.numeric = [column for column in self.free if column in numeric]
         self.categories = categories
         self._find_copies(member)
         self._find_codes()
@@ -100,20 +102,21 @@ class _Finder:
             self.numeric.remove(column)
 
     def _find_copies(self, member: MemberView) -> None:
-        """Find columns that rise, or fall, strictly with another: corners of boxes show that as samples do."""
-        encoder, sides = member.encoder, member.network.boxes_in_units()
-        lower, upper = (_without_rounding(encoder, side[:MAX_SAMPLES]) for side in sides)
-        if not self.numeric:
+        """Find columns that are strictly monotone functions of another one, on samples and corners of boxes."""
+        columns = list(self.numeric)
+        if len(columns) > MANY_COLUMNS:
+            columns = _in_shared_order(columns, self.samples[:FEW_SAMPLES], 1)
+            columns = _in_shared_order(columns, self.samples, MIN_DISTINCT)
+        if len(columns) < 2:
             return
-        every = self.samples[:, self.numeric]
+        encoder, sides = member.encoder, member.network.boxes_in_units()
         place_of = {one.column: place for place, one in enumerate(encoder.features) if one.category is None}
-        places = [place_of[column] for column in self.numeric]
-        values = np.concatenate([every, lower[:, places], upper[:, places]])
-        swapped = np.concatenate([every, upper[:, places], lower[:, places]])
+        places = [place_of[column] for column in columns]
+        lower, upper = (_without_rounding(encoder, side[:MAX_SAMPLES, places], places) for side in sides)
+        every = self.samples[:, columns]
+        values = np.concatenate([every, lower, upper])
+        swapped = np.concatenate([every, upper, lower])
         rising, falling = _in_steps(values), _in_steps(swapped)
-        shared = _in_shared_order(rising[: len(every)]) if len(places) > MANY_COLUMNS else slice(None)
-        values, swapped, rising, falling = (one[:, shared] for one in (values, swapped, rising, falling))
-        columns = np.array(self.numeric)[shared].tolist()
         for first, base in enumerate(columns):
             if base not in self.numeric:
                 continue
@@ -130,9 +133,13 @@ class _Finder:
                     self._add(columns[second], (base,), follow)
 
     def _find_codes(self) -> None:
-        """Find columns of few values that are a function of another such column: codes and groups of one thing."""
+        """Find columns of few values that are a function of another such column, as codes and their groups."""
         levels: dict[int, tuple[IntArray, Values]] = {}
+        some = np.sort(self.samples[:FEW_SAMPLES], axis=0)
+        may_be_codes = (np.diff(some, axis=0) > 0).sum(axis=0) < MAX_LEVELS
         for column in self.free:
+            if not may_be_codes[column]:
+                continue
             if column in self.categories:
                 codes, known = self.categories[column]
             else:
@@ -203,9 +210,9 @@ class _Finder:
 
 
 def _known_samples(member: MemberView) -> tuple[FloatArray, dict[int, tuple[IntArray, Values]]]:
-    """Return samples that a model knows: labelled ones that are kept, and boxes that are points.
+    """Return samples known to a model: stored labelled ones, and boxes that are points.
 
-    Numbers are NaN where missing; of each categorical column there are codes, -1 where missing, and the categories.
+    Numbers are NaN where missing; categorical columns are codes, -1 where missing, with the categories.
     """
     encoder, n_columns = member.encoder, member.encoder.n_columns
     lower, upper = member.boxes
@@ -236,20 +243,22 @@ def _known_samples(member: MemberView) -> tuple[FloatArray, dict[int, tuple[IntA
 
 def shortest(values: FloatArray, tolerance: FloatArray | float) -> FloatArray:
     """Return each number in as few decimals as are within a tolerance; what needs more than 12 stays."""
-    short = values.copy()
-    for decimals in range(12, -1, -1):
-        rounded = np.round(values, decimals)
-        short = np.where(np.abs(rounded - values) <= tolerance, rounded, short)
-    return short
+    given, short = values.ravel(), values.ravel().copy()
+    limit, left = np.broadcast_to(tolerance, values.shape).ravel(), np.arange(short.size)
+    for decimals in range(13):
+        rounded = np.round(given[left], decimals)
+        within = np.abs(rounded - given[left]) <= limit[left]
+        short[left[within]], left = rounded[within], left[~within]
+    return short.reshape(values.shape)
 
 
-def _without_rounding(encoder: Encoder, units: FloatArray) -> FloatArray:
+def _without_rounding(encoder: Encoder, units: FloatArray, places: Sequence[int] | slice = slice(None)) -> FloatArray:
     """Return values of boxes as samples had them, where those had few decimals: the encoder has a grid."""
-    return shortest(units, (encoder.upper - encoder.lower) * 4 / GRID)
+    return shortest(units, (encoder.upper - encoder.lower)[places] * 4 / GRID)
 
 
 def _in_steps(values: FloatArray) -> FloatArray:
-    """Return numbers in steps of their range that are coarser than what the encoder loses."""
+    """Round numbers to steps of their range that are coarser than the grid of the encoder."""
     if not len(values):
         return values
     with np.errstate(invalid="ignore"):
@@ -257,24 +266,26 @@ def _in_steps(values: FloatArray) -> FloatArray:
         return np.asarray(np.rint((values - lowest) / np.where(spans > 0, spans, 1.0) / EXACT))
 
 
-def _in_shared_order(steps: FloatArray) -> IntArray:
-    """Return the columns that put samples into the same order as another column, or into the reverse.
+def _in_shared_order(columns: list[int], samples: FloatArray, fewest: int) -> list[int]:
+    """Return the columns that order samples as another column does, or in reverse.
 
-    Columns of fewer than `MIN_DISTINCT` values are none of them.
+    Columns with fewer than `fewest` distinct values are excluded.
     """
+    steps = _in_steps(samples[:, columns])
     ranks = np.where(np.isnan(steps), 0.0, rankdata(steps, "dense", axis=0, nan_policy="omit")).astype(np.int64)
     highest = ranks.max(axis=0, initial=0)
     reverse = np.where(ranks > 0, highest + 1 - ranks, 0)
     digests = [min(up.tobytes(), down.tobytes()) for up, down in zip(ranks.T, reverse.T, strict=True)]
     counts = Counter(digests)
-    return np.array(
-        [place for place, one in enumerate(digests) if counts[one] > 1 and highest[place] >= MIN_DISTINCT],
-        dtype=np.int64,
-    )
+    return [
+        column
+        for column, one, n in zip(columns, digests, highest.tolist(), strict=True)
+        if counts[one] > 1 and n >= fewest
+    ]
 
 
 def _one_to_one(base: FloatArray, other: FloatArray) -> Callable[[list[Values]], Values] | None:
-    """Return the function from a column to another that orders samples alike, or in reverse; None: it does not."""
+    """Return the function from a column to another one that orders samples alike or in reverse; None if it does not."""
     known = ~(np.isnan(base) | np.isnan(other))
     steps = np.column_stack([_in_steps(base[known, None]), _in_steps(other[known, None])]).astype(np.int64)
     pairs, first = np.unique(steps, axis=0, return_index=True)
@@ -291,7 +302,7 @@ def _one_to_one(base: FloatArray, other: FloatArray) -> Callable[[list[Values]],
             continue
         u, v = np.log(x) if log_x else x, np.log(y) if log_y else y
         slope = (v[-1] - v[0]) / (u[-1] - u[0])
-        rounded = np.rint(slope * 1e6) / 1e6  # such as 2 of a square, 100 of cents
+        rounded = np.rint(slope * 1e6) / 1e6  # such as 2 for a square, 100 for cents
         for factor in (rounded, slope):
             follow = partial(_line_of, factor, float(np.median(v - factor * u)), log_x, log_y)
             if np.abs(follow([x]) - y).max() <= 10 * EXACT * np.ptp(y):
@@ -320,7 +331,7 @@ def _between(x: FloatArray, y: FloatArray, bases: list[Values]) -> Values:
 
 
 def _rounded(values: Any) -> Values:
-    """Return numbers of ten significant digits: what lies beyond them is from the arithmetic."""
+    """Round numbers to ten significant digits, to remove rounding errors."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         scale = 10.0 ** (10 - np.ceil(np.log10(np.abs(values))))
         return np.asarray(np.where(np.isfinite(scale), np.rint(values * scale) / scale, values))

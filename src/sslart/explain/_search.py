@@ -1,11 +1,11 @@
 """The search for counterfactuals: small changes of samples that lead to another prediction, for many samples at once.
 
-1. Single features. Every option is tried where there are few, else those by which other samples, drawn from the boxes,
-   come nearest to the class that is wanted. What changes the prediction is brought as near as halving finds.
-2. Where no single feature does, pairs of the features that have gained most, then more of them together.
-3. Where all these together do not, points of near boxes of the wanted class.
-Changes of several features lose those that are not needed, and the others become as small as they can be. The same
-steps find the change that explanations show, and the further ones of a what-if. All decisions are predictions.
+1. Single features. All options are tried if there are few, else those that bring background samples nearest to the
+   wanted class. A change that succeeds is made as small as possible by bisection.
+2. If no single feature succeeds: pairs of the features with the largest gains, then more of them together.
+3. If these fail: points in near boxes of the wanted class.
+Unnecessary changes are removed, and the others are made as small as possible. The same steps find the counterfactual of
+explanations, and the further ones of a what-if. Every result is verified by a prediction.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ from sslart._data.labels import UNLABELLED
 from sslart._mapping.decision_rules import expected_costs
 from sslart._mapping.model_view import ModelView, PredictionBatch
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart.explain._contributions import average_amounts, predictions_at_centres, samples_of_boxes
-from sslart.explain._options import STAY, ChangeSpace, Options
+from sslart.explain._contributions import predictions_at_centres, samples_of_boxes
+from sslart.explain._options import STAY, ChangeSpace, Options, is_wide
 
-PROBED_VALUES = 360  # of a sample, all features of each probe counted: predictions of few features take less time
-FEWEST_PROBES, MOST_PROBES = 12, 96  # of one feature each; so few options of all features together are all tried
-COARSE, MOST_COARSE = 8, 64  # options of a feature whose effect is known: per probe and feature, and at most
-SPREAD, MOST_SPREAD = 480, 38  # options of all features together, and of one, where none of the probes is enough
-DAYS = 7  # around a date that are all tried: weekdays come again
-EFFECTS = 6000  # predictions that the effects of options may take
-MANY_COLUMNS = 1000  # of more, which each cost much to predict, only those that count most are changed alone
-MOST_MOVED, ENDS = 24, 2  # so many of them, each to so many values
-PAIRED = 6  # features that are tried in pairs
-MANY_PAIRED = 12  # features, for a what-if
-LEVELS, MANY_LEVELS = 10, 24  # options of each of a pair, for a what-if, and where changes must be plausible
-WIDE, MANY_WIDE = 2, 6  # pairs that are tried at several options of each, and those for a what-if
-TOGETHER = (3, 4, 5, 6, 8, 11, 15, 20, 30, 50, 100, 200, 500)  # features that are moved together
-FEW = 3  # features: where more are needed, ways into boxes are tried as well
+# budgets of the search, which trade time for the size of changes
+PROBED_VALUES = 360  # values per sample in probes of single features: fewer probes with many features
+FEWEST_PROBES, MOST_PROBES = 12, 96  # probes per sample; if there are no more options in total, all are tried
+COARSE, MOST_COARSE = 8, 64  # options of a feature with estimated effects: per probe and feature, and maximum
+SPREAD, MOST_SPREAD = 480, 38  # options of all features together, and of one, if no probe succeeds
+DAYS = 7  # days around a date that are all tried, since weekdays are periodic
+EFFECTS = 6000  # predictions used to estimate the effects of options
+ENDS = 2  # values of each column, with very many columns
+PAIRED = 6  # features tried in pairs
+MANY_PAIRED = 12  # features tried in pairs, for a what-if
+LEVELS, MANY_LEVELS = 10, 24  # options per feature of a pair, for a what-if, and if changes must be plausible
+WIDE, MANY_WIDE = 2, 6  # pairs tried at several options per feature, and those for a what-if
+TOGETHER = (3, 4, 5, 6, 8, 11, 15, 20, 30, 50, 100, 200, 500)  # numbers of features changed together
+FEW = 3  # if more features are needed, boxes of the wanted class are tried as well
 REDUCED = 36  # features of the pairs of a sample that are made smaller, three pairs at most
-NEAR_BOXES, WAYS = 32, 8  # boxes that are compared, and ways into them that are tried
-ROWS = 1024  # samples that are searched together, and fewer of many features or classes
-CLOSE = 1 / 24  # of its way, to which one of several features comes as near as is enough
+NEAR_BOXES, WAYS = 32, 8  # boxes compared, and points in them that are tried
+ROWS = 1024  # samples searched at once, fewer with many features or classes
+CLOSE = 1 / 24  # tolerance of the bisection of one of several features, relative to its change
 NEVER = -1e9  # margin of a class that is not wanted
-LEAST = 1e-9  # probability that is told apart from 0
-BLOCK = 2_000_000  # values of candidates that are predicted together
+LEAST = 1e-9  # lower limit of probabilities in logarithms
+BLOCK = 2_000_000  # values of candidates predicted at once, to bound memory
 
 
-# of single features: places of rows, columns, options, and the margin that each is expected to lead to
+# probes of single features: indices of rows, columns, options, and expected margins
 Probes = tuple[IntArray, IntArray, IntArray, FloatArray]
 
 
@@ -61,7 +61,7 @@ class Found(NamedTuple):
 
     @classmethod
     def joined(cls, parts: list[Found], n_columns: int) -> Found:
-        """Return all candidates of several findings."""
+        """Concatenate candidates."""
         none = cls(np.empty(0, dtype=np.int64), np.empty((0, n_columns), dtype=np.int64))
         return cls(*(np.concatenate(one) for one in zip(none, *parts, strict=True)))
 
@@ -82,9 +82,9 @@ class Search:
         self.n_columns = len(space.columns)
 
     def predict(self, rows: IntArray, candidates: IntArray, *, by_box: bool = False) -> tuple[BoolArray, FloatArray]:
-        """Return a mask of candidates that reach a wanted class, and the margin of each such class over the others.
+        """Return a mask of candidates that reach a wanted class, and the margin of each wanted class over the others.
 
-        Where one box decides, margins are those of its choice, if `by_box`, or else 0.
+        If one box decides, margins are differences of choice values with `by_box`, or else 0.
         """
         n_rows = max(BLOCK // self.n_columns, 1)
         if len(rows) > n_rows:
@@ -101,7 +101,7 @@ class Search:
         if self.plausible and reached.any():
             at = np.flatnonzero(reached)
             reached[at] = self.view.score_samples(table[at]) >= self.view.novelty_threshold
-        if scores is None:  # one box decides: two more searches
+        if scores is None:  # one box decides: its margins take two more searches
             scores = self._box_scores(batch.coded[0], wanted) if by_box else np.zeros(wanted.shape)
         others = np.where(wanted, -np.inf, scores).max(axis=1, keepdims=True)
         return reached, np.where(wanted, scores - np.where(np.isfinite(others), others, 0.0), NEVER)
@@ -120,12 +120,12 @@ class Search:
         return scores
 
     def first(self) -> Found:
-        """Return the first change of each sample: of the fewest features, then the smallest."""
+        """Return the best change of each sample: the fewest features, then the smallest size."""
         found = [self.shortest(self._tried(rows)) for rows in self._blocks()]
         return Found.joined(found, self.n_columns)
 
     def all_changes(self) -> Found:
-        """Return the first change of each sample and all others that are found on the way, pairs among them."""
+        """Return the best change of each sample and all others found in the search, including pairs."""
         return Found.joined([self._tried(rows, want_all=True) for rows in self._blocks()], self.n_columns)
 
     def _blocks(self) -> Iterator[IntArray]:
@@ -134,7 +134,7 @@ class Search:
         yield from (open_[start : start + n] for start in range(0, len(open_), n))
 
     def shortest(self, found: Found) -> Found:
-        """Return the candidate of the fewest features for each row, the smallest of these."""
+        """Return the candidate with the fewest features for each row, and of these the smallest."""
         table, _ = self.space.table_of(*found)
         n_changes, distances = self.space.measured(found.rows, table)
         order = np.lexsort((*found.candidates.T, distances, n_changes, found.rows))
@@ -142,7 +142,7 @@ class Search:
         return Found(found.rows[best], found.candidates[best])
 
     def _tried(self, rows: IntArray, *, want_all: bool = False) -> Found:
-        """Return changes of some rows: of single features, else of pairs, of more, or into near boxes."""
+        """Return changes of some rows: of single features, else of pairs, of more features, or into near boxes."""
         if not rows.size:
             return Found.joined([], self.n_columns)
         singles, alone = self._singles(rows, by_box=want_all)
@@ -153,27 +153,25 @@ class Search:
             paired = without[:0] if self.view.uses_one_box else self._longer(rows, singles.rows, columns)
         of_pairs = alone.of(np.searchsorted(rows, paired))
         has_single = np.isin(paired, singles.rows)[:, None] & (self.space.n_following[paired] > 0)
-        of_pairs.gains[has_single] = -np.inf  # two features that others follow are no shorter than one
+        of_pairs.gains[has_single] = -np.inf  # pairs with dependent features are not shorter than a single one
         found.append(self._pairs(paired, of_pairs, want_all=want_all))
         open_ = np.setdiff1d(without, found[-1].rows)
         if self.view.uses_evidence:
             more = self._together(open_, alone.of(np.searchsorted(rows, open_)))
             found.append(more)
             open_ = np.setdiff1d(open_, more.rows[(more.candidates != STAY).sum(axis=1) <= FEW])
-        if not _is_wide(
-            self.view
-        ):  # there a way into a box changes hundreds of columns: it takes long, and is not read
+        if not is_wide(self.view):  # there a way into a box changes hundreds of columns: it takes long, and is not read
             found.append(self._into_boxes(open_))
         return Found.joined(found, self.n_columns)
 
     def _longer(self, rows: IntArray, found: IntArray, columns: IntArray) -> IntArray:
-        """Return the rows for which no change of one column was found, or only with two others that follow it."""
+        """Return the rows without a change of one column, or only with one that has two dependent columns."""
         return np.setdiff1d(rows, found[self.space.n_following[found, columns] < 2])
 
     # single features
 
     def _singles(self, rows: IntArray, *, by_box: bool) -> tuple[Found, Alone]:
-        """Return changes of one feature, and what each feature gains alone."""
+        """Return changes of one feature, and the gain of each feature alone."""
         _, start = self.predict(rows, np.full((len(rows), self.n_columns), STAY), by_box=by_box)
         probes = self._probes(rows, start)
         reached, margins = self._predict_single(rows, probes, by_box=by_box)
@@ -188,14 +186,14 @@ class Search:
         for index in np.flatnonzero((start > NEVER).any(axis=0)).tolist():
             order = np.argsort(gains[:, index], kind="stable")
             place, column, option = probed[order], columns[order], options[order]
-            alone.gains[place, column, index] = gains[order, index]  # the last, the highest, stays
+            alone.gains[place, column, index] = gains[order, index]  # the last one, which is the highest, stays
             alone.best[place, column, index, 0] = option
             best = alone.best[place, column, index, 0]
             other = ((option >= above[order]) != (best >= above[order])) | (
                 self.space.is_category[column] & (option != best)
             )
             alone.best[place[other], column[other], index, 1] = option[other]  # the best in the other direction
-        alone.best.swapaxes(1, 2)[start <= NEVER] = STAY  # of classes that are wanted for other rows
+        alone.best.swapaxes(1, 2)[start <= NEVER] = STAY  # classes wanted for other rows only
         return self._nearest(rows, probed, columns, options, reached), alone
 
     def _predict_single(self, rows: IntArray, probes: Probes, *, by_box: bool) -> tuple[BoolArray, FloatArray]:
@@ -205,7 +203,7 @@ class Search:
         return self.predict(rows[probed], candidates, by_box=by_box)
 
     def _probes(self, rows: IntArray, start: FloatArray) -> Probes:
-        """Return the options of single features that are expected to gain most, and the days around dates."""
+        """Return the options of single features with the highest expected gain, and the days around dates."""
         effects = effects_of(self.view, self.options)
         movable = self.movable[rows][:, effects.columns]
         movable &= effects.options != self._own_options(rows, effects.columns)
@@ -235,21 +233,21 @@ class Search:
         return places, columns, options, expected
 
     def _anywhere(self, rows: IntArray, places: IntArray) -> Probes:
-        """Return options of single features that are spread over all that there are, for the rows at some places."""
-        n = 0 if _is_wide(self.view) else min(max(SPREAD // self.n_columns, COARSE), MOST_SPREAD)
+        """Return evenly spread options of single features, for the rows at some places."""
+        n = 0 if is_wide(self.view) else min(max(SPREAD // self.n_columns, COARSE), MOST_SPREAD)
         spread = spread_options(self.options.sizes, n)
         some, columns, which = np.nonzero(self.movable[rows[places]][:, :, None] & (spread != STAY))
         return places[some], columns, spread[columns, which], np.zeros(len(some))
 
     def _own_options(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """Return the options that are the values of the samples already; -1 for none."""
+        """Return the options equal to the present values of samples; -1 for none."""
         below, above = self.space.below[rows][:, columns], self.space.above[rows][:, columns]
         return np.where(self.space.is_category[columns] | (below < above), below, STAY)
 
     def _nearest(
         self, rows: IntArray, probed: IntArray, columns: IntArray, options: IntArray, reached: BoolArray
     ) -> Found:
-        """Return the nearest change of each feature and direction that has been found to be enough, by halving."""
+        """Return the smallest successful change of each feature and direction, by bisection."""
         below, above = self.space.below[rows[probed], columns], self.space.above[rows[probed], columns]
         category = self.space.is_category[columns]
         up = options >= above
@@ -270,9 +268,9 @@ class Search:
         return self._nearer(found, columns[enough], before)
 
     def _nearer(self, found: Found, columns: IntArray, too_few: IntArray | int = 0, part: float = 0.0) -> Found:
-        """Bring one feature of each candidate as near to its present value as is enough, or to a part of its way.
+        """Make the change of one feature of each candidate as small as possible, up to a tolerance `part`.
 
-        Steps are tried where margins show the limit to be, and every third time in the middle.
+        Root finding: steps by interpolation of margins, and every third time bisection.
         """
         rows, candidates = found.rows, found.candidates.copy()
         each, below, above = np.arange(len(rows)), self.space.below[rows, columns], self.space.above[rows, columns]
@@ -288,7 +286,7 @@ class Search:
             if turn % 3:
                 with np.errstate(invalid="ignore", divide="ignore"):
                     limit = low[open_] / (low[open_] - high[open_])
-                limit = limit + np.where(limit < 0.5, 0.1, -0.1)  # to the far side of it, so that both ends come near
+                limit = limit + np.where(limit < 0.5, 0.1, -0.1)  # overshoot, so that both ends of the bracket converge
                 share = np.where(np.isfinite(limit), np.clip(limit, 0.0, 1.0), 0.5)
             step = few[open_] + np.clip(np.rint(share * width).astype(np.int64), 1, width - 1)
             tried = candidates[open_]
@@ -305,8 +303,8 @@ class Search:
     # several features
 
     def _pairs(self, rows: IntArray, alone: Alone, *, want_all: bool) -> Found:
-        """Return changes of two features that gain most alone: each at its best, else nearer or beyond."""
-        many = want_all or self.plausible  # of few rows; what gains most may well lead away from the data
+        """Return changes of two of the features with the largest gains: at their best options, else around them."""
+        many = want_all or self.plausible  # more options: those that gain most may lead away from the data
         n = min(MANY_PAIRED if many else PAIRED, self.n_columns)
         if n < 2 or not rows.size:
             return Found.joined([], self.n_columns)
@@ -337,7 +335,7 @@ class Search:
         return self._reduced(self._some(found, MANY_PAIRED if many else min(max(REDUCED // self.n_columns, 1), 3)))
 
     def _around(self, rows: IntArray, columns: IntArray, best: IntArray) -> IntArray:
-        """Return options of columns: the best in each direction, one half-way to the first, and the farthest."""
+        """Return options of columns: the best in each direction, one half-way to the best, and the farthest."""
         end = best[:, :, :1]
         above, below = (side[rows[:, None], columns][:, :, None] for side in (self.space.above, self.space.below))
         half = np.where(end >= above, above + end, below + end) // 2
@@ -346,7 +344,7 @@ class Search:
         return np.concatenate([best, np.where(held, STAY, np.concatenate([half, far], axis=2))], axis=2)
 
     def _of_two(self, rows: IntArray, columns: Sequence[IntArray], options: Sequence[IntArray]) -> Found:
-        """Return the changes of two columns each, shape (n_rows, n_pairs), to any of their options, that are enough."""
+        """Return the successful changes of pairs of columns, shape (n_rows, n_pairs), to any of their options."""
         n = options[0].shape[2]
         ends = np.repeat(options[0], n, axis=2), np.tile(options[1], n)
         candidates = np.full((*ends[0].shape, self.n_columns), STAY)
@@ -360,7 +358,7 @@ class Search:
         return Found(rows[places[reached]], candidates[usable][reached])
 
     def _some(self, found: Found, n: int) -> Found:
-        """Return the few candidates of the least changes for each row."""
+        """Return the n candidates with the smallest changes for each row."""
         changed = (found.candidates != STAY).sum(axis=1)
         order = np.lexsort((self.space.sizes(*found).sum(axis=1), changed, found.rows))
         rows = found.rows[order]
@@ -368,7 +366,7 @@ class Search:
         return Found(found.rows[kept], found.candidates[kept])
 
     def _together(self, rows: IntArray, alone: Alone) -> Found:
-        """Return changes of more features: of those that gain most alone towards one class, as few as are enough."""
+        """Return changes of more features: the fewest of those with the largest gains that succeed."""
         gains = np.where(alone.best[..., 0] == STAY, 0.0, np.maximum(alone.gains, 0.0))
         order = np.argsort(-gains, axis=1, kind="stable")
         margins = alone.start[:, None] + np.cumsum(np.take_along_axis(gains, order, axis=1), axis=1)
@@ -386,7 +384,7 @@ class Search:
         return self._reduced(self._some(Found(every.rows[reached], every.candidates[reached]), 1))
 
     def _fewest(self, rows: IntArray, wide: IntArray, ranks: IntArray) -> Found:
-        """Return the candidates that reach a class with as few of their changes, by rank, as halving finds."""
+        """Reduce candidates to the fewest of their changes, by rank, that reach a wanted class, by bisection."""
         enough, few = (wide != STAY).sum(axis=1), np.zeros(len(rows), dtype=np.int64)
         at = np.flatnonzero(enough)
         reached, _ = self.predict(rows[at], wide[at])
@@ -398,9 +396,9 @@ class Search:
         return Found(rows, np.where(ranks < enough[:, None], wide, STAY))
 
     def _into_boxes(self, rows: IntArray) -> Found:
-        """Return ways into near boxes of a wanted class, of the features by which the choice of the box gains most.
+        """Return changes that lead into near boxes of a wanted class, of the features with the largest gain of choice.
 
-        Of all near boxes, those count that need the fewest features to be chosen before the best box against them.
+        Only the boxes are tried that need the fewest features to win against the best other box.
         """
         parts: list[Found] = []
         for number, member in enumerate(self.view.members if rows.size else ()):
@@ -417,7 +415,7 @@ class Search:
         return self._reduced(self._some(every, 1))
 
     def _towards(self, number: int, rows: IntArray, coded: FloatArray, nodes: IntArray, against: IntArray) -> Found:
-        """Return for each row the ways into the few of some boxes that need the fewest features."""
+        """Return the changes of each row into those of some boxes that need the fewest features."""
         member = self.view.members[number]
         sides, other = member.boxes_of(np.maximum(nodes, 0)), member.boxes_of(np.maximum(against, 0))
         lower, upper = (np.concatenate([side, side], axis=1) for side in sides)  # nearest points, and centres
@@ -452,14 +450,14 @@ class Search:
         return self._fewest(rows[places], candidates, ranks)
 
     def _labels(self, number: int) -> IntArray:
-        """Return the class index that each box of a member leads to, -1 for none."""
+        """Return the class index predicted by each box of a member, -1 for none."""
         member = self.view.members[number]
         return predictions_at_centres(self.view, member) if self.view.uses_evidence else member.labels
 
     def _at_points(
         self, number: int, rows: IntArray, points: FloatArray, lower: FloatArray, upper: FloatArray
     ) -> IntArray:
-        """Return the options nearest to points in boxes, as candidates; what lies nearer to a sample stays."""
+        """Return the options nearest to points in boxes, as candidates; a value that is nearer itself stays."""
         encoder, options, table = self.view.members[number].encoder, self.options, self.space.table
         candidates = np.full((len(rows), self.n_columns), STAY)
         units = encoder.decode(points)
@@ -488,7 +486,7 @@ class Search:
         return np.where(self.movable[rows], candidates, STAY)
 
     def _reduced(self, found: Found) -> Found:
-        """Return candidates without the changes that are not needed, the others as small as halving finds."""
+        """Remove unnecessary changes of candidates, and make the others as small as possible by bisection."""
         dropped = self._dropped(found)
         sizes = self.space.sizes(*dropped)
         order = np.argsort(-sizes, axis=1, kind="stable")
@@ -497,7 +495,7 @@ class Search:
         return self._dropped(dropped)
 
     def _dropped(self, found: Found) -> Found:
-        """Take back changes that are not needed, largest first, until every change is."""
+        """Undo unnecessary changes, the largest first, until every change is necessary."""
         candidates, open_ = found.candidates.copy(), np.flatnonzero((found.candidates != STAY).sum(axis=1) > 1)
         while open_.size:
             places, columns = np.nonzero(candidates[open_] != STAY)
@@ -515,28 +513,28 @@ class Search:
 
 
 def spread_options(sizes: IntArray, most: IntArray | int) -> IntArray:
-    """Return at most so many options of each column, from the first to the last, (n_columns, n_options)."""
+    """Return evenly spread options of each column, at most `most`, shape (n_columns, n_options)."""
     numbers = np.minimum(sizes, most)
     found = np.full((len(sizes), numbers.max(initial=1)), STAY)
-    for column, (size, n) in enumerate(zip(sizes.tolist(), numbers.tolist(), strict=True)):
-        found[column, :n] = np.linspace(0, size - 1, n).astype(np.int64)
+    for column in np.flatnonzero(numbers).tolist():
+        found[column, : numbers[column]] = np.linspace(0, sizes[column] - 1, numbers[column]).astype(np.int64)
     return found
 
 
 def n_probes(n_columns: int) -> int:
-    """Return the number of changes of one feature that are tried for a sample."""
+    """Return the number of probes of single features for a sample."""
     return min(max(PROBED_VALUES // n_columns, FEWEST_PROBES), MOST_PROBES)
 
 
 def class_scores(view: ModelView, proba: FloatArray) -> FloatArray:
-    """Return scores that features add to: the logarithms of probabilities, or expected costs with a minus."""
+    """Return scores: the logarithms of probabilities, or negative expected costs."""
     if view.decision_costs is not None:
         return -expected_costs(proba, view.decision_costs)
     return np.log(np.maximum(proba, LEAST))
 
 
 class Alone(NamedTuple):
-    """Margins of samples towards each class, what each feature gains alone, and the options that gain most.
+    """Margins of samples towards each class, the gain of each feature alone, and its best options.
 
     Shapes are (n_rows, n_classes), (n_rows, n_columns, n_classes), and (n_rows, n_columns, n_classes, 2): the best
     option, and the best in the other direction.
@@ -548,7 +546,7 @@ class Alone(NamedTuple):
 
     @classmethod
     def none(cls, start: FloatArray, n_columns: int) -> Alone:
-        """Return room for the gains of samples."""
+        """Return empty gains of samples."""
         shape = len(start), n_columns, start.shape[1]
         return cls(start, np.full(shape, -np.inf), np.full((*shape, 2), STAY))
 
@@ -563,15 +561,15 @@ class Alone(NamedTuple):
 
 
 class Effects(NamedTuple):
-    """Mean scores of samples drawn from the boxes, with one feature set to an option: one row per option tried."""
+    """Mean scores of background samples with one feature set to an option, one row per option tried."""
 
     columns: IntArray
     options: IntArray
     scores: FloatArray
 
     def margins(self, space: ChangeSpace, rows: IntArray, wanted: BoolArray, start: FloatArray) -> FloatArray:
-        """Return the margin of a wanted class that each option is expected to lead to, (n_rows, n_options)."""
-        own = np.empty((len(rows), len(self.columns)), dtype=np.int64)  # the option tried that is nearest to the value
+        """Return the expected margin of a wanted class for each option, shape (n_rows, n_options)."""
+        own = np.empty((len(rows), len(self.columns)), dtype=np.int64)  # the tried option nearest to the present value
         for column in np.unique(self.columns).tolist():
             at = np.flatnonzero(self.columns == column)
             if space.is_category[column]:
@@ -591,28 +589,22 @@ class Effects(NamedTuple):
         return expected
 
 
-def _is_wide(view: ModelView) -> bool:
-    """Return True if so many columns take part in every prediction that only a few of them are changed."""
-    return view.uses_evidence and len(view.feature_names) > MANY_COLUMNS
-
-
 def effects_of(view: ModelView, options: Options) -> Effects:
-    """Return the effects of the options of a model, of some where there are many; they are kept."""
+    """Return the effects of the options of a model, of some if there are many; cached."""
 
     def made() -> Effects:
         sizes, n_all = options.sizes, n_probes(len(options.sizes))
         has_all = sizes.sum() <= n_all
         n_each = np.minimum(sizes, sizes.sum() if has_all else np.clip(2 * n_all // len(sizes), COARSE, MOST_COARSE))
-        if is_wide := _is_wide(view):
-            amounts = np.where(sizes > 0, average_amounts(view.members[0], len(sizes)), -1.0)
-            n_each = np.where(amounts >= np.sort(amounts)[-MOST_MOVED], np.minimum(sizes, ENDS), 0)
+        if is_wide(view):
+            n_each = np.minimum(sizes, ENDS)
         spread = spread_options(sizes, n_each)
         columns, which = np.nonzero(spread != STAY)
         chosen = spread[columns, which]
         if has_all:
             return Effects(columns, chosen, np.zeros((len(columns), len(view.classes))))
         table = samples_of_boxes(view)
-        most = 2 if is_wide else max(EFFECTS // max(len(columns), 1), 2)
+        most = 2 if is_wide(view) else max(EFFECTS // max(len(columns), 1), 2)
         table = table[np.unique(np.linspace(0, len(table) - 1, min(most, len(table))).astype(np.int64))]
         space = ChangeSpace(view, options, table)
         n = len(table)

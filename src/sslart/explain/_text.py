@@ -1,4 +1,4 @@
-"""Explanations, evidence and boxes as words, plain values and small tables."""
+"""Explanations, evidence and boxes as text, plain values and small tables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sslart.explain._counterfactual import Counterfactual
     from sslart.explain._explanation import Explanation, Novelty
 
-MAX_CATEGORIES = 3  # that are named where a sample lies outside a box
+MAX_CATEGORIES = 3  # categories of a box that are named
 
 
 def box_text(box: Box) -> str:
@@ -37,7 +37,7 @@ def box_text(box: Box) -> str:
 
 
 def similar_text(box: Box) -> str:
-    """Return a similar case: the samples and labels that the box holds, and whether the sample lies inside it."""
+    """Return the text of a similar box: its samples and labels, and whether the sample is inside it."""
     of = "" if box.member is None else f" of member {box.member}"
     counts = [
         f"{count_text(n)} labelled {printable(label)}"
@@ -49,7 +49,7 @@ def similar_text(box: Box) -> str:
 
 
 def _first_texts(matches: tuple[FeatureMatch, ...], n: int, text_of: Callable[[FeatureMatch], str]) -> list[str]:
-    """Return the texts of the first matches; those of others are only counted, and empty."""
+    """Return the texts of the first n matches, and empty texts for the others, which are only counted."""
     return [text_of(match) if place < n else "" for place, match in enumerate(matches)]
 
 
@@ -72,7 +72,7 @@ def side_text(match: FeatureMatch) -> str:
 
 
 def short_position_text(match: FeatureMatch) -> str:
-    """Return where the value of the sample lies: inside the box, or how far outside."""
+    """Return the position of the sample's value: inside the box, or its distance."""
     if match.inside is None:
         return "no evidence"
     if match.inside:
@@ -83,20 +83,20 @@ def short_position_text(match: FeatureMatch) -> str:
 
 
 def position_details(match: FeatureMatch) -> list[str]:
-    """Return, for a value outside the box, its part of the distance, and whether it lies beyond the learnt range."""
+    """Return the share of the distance of a value outside the box, and a remark if it is out of the learnt range."""
     if match.inside is not False or (match.categories is not None and match.beyond_range):
         return []
     return [f"{match.share:.0%} of the distance", *(["beyond the learnt range"] if match.beyond_range else [])]
 
 
 def position_text(match: FeatureMatch) -> str:
-    """Return where the value of the sample lies, with all details."""
+    """Return the position of the sample's value, with all details."""
     text = ", ".join([short_position_text(match), *position_details(match)[:1]])
     return text + "".join(f" ({detail})" for detail in position_details(match)[1:])
 
 
 def comparison_lines(box: Box) -> list[str]:
-    """Return the features in which a sample differs most from a box, and then the narrowest sides it lies in."""
+    """Return lines on the features in which a sample differs most from a box, and then the narrowest sides inside."""
     matches = box.feature_matches
     unknown = [printable(match.feature) for match in matches if match.inside is None]
     inside = [match for match in matches if match.inside]
@@ -164,7 +164,7 @@ def rest_text(evidence: Evidence) -> str:
 
 
 def contribution_rows(evidence: Evidence) -> list[tuple[str, str]]:
-    """Return amount and source of all that adds up to the margin: the base, the largest contributions, and the rest."""
+    """Return amount and source of the summands of the margin: base, largest contributions, and rest."""
     rows = [(amount_text(evidence.base), "an average sample, to start from")]
     rows += [(amount_text(one.amount), source_text(one)) for one in evidence.shown]
     if evidence.not_shown:
@@ -230,7 +230,7 @@ def headline(explanation: Explanation) -> str:
 
 
 def low_probability_text(highest: float, limit: float | None, max_error: float | None = None) -> str:
-    """Return why a probability is too low, in as many digits as show it."""
+    """Return the reason why a probability is too low, with enough digits to show it."""
     if limit is None:
         return f"no probability is high enough for at most {100 * (max_error or 0):g} % wrong predictions (max_error)"
     digits = next((digits for digits in range(2, 17) if float(f"{highest:.{digits}f}") < limit), 17)
@@ -274,7 +274,7 @@ def _abstention_lines(explanation: Explanation) -> list[str]:
 
 
 def costs_text(explanation: Explanation) -> str | None:
-    """Return by which costs the prediction is decided; None for a model without costs, or that abstains."""
+    """Return a sentence on the expected costs of the prediction; None without costs, or if the model abstains."""
     costs = explanation.expected_costs
     if costs is None or explanation.abstained:
         return None
@@ -377,7 +377,7 @@ def _votes(explanation: Explanation) -> str:
 
 
 def _evidence_votes(explanation: Explanation) -> str:
-    """Return the score of each class, and which members predict it."""
+    """Return the score of each class, with the members that predict it."""
     members = _members_by_vote(explanation)
     scores = sorted((explanation.scores or {}).items(), key=lambda item: -item[1])
     parts = [

@@ -143,7 +143,7 @@ def test_a_script_that_cannot_make_the_same_model_is_refused(
             small.post("/v1/models/short/snapshot")
         answer = small.get("/v1/models/short/export", params={"format": "script"})
         assert answer.status_code == 409
-        assert "Fit the model anew" in answer.json()["error"]
+        assert "Refit the model" in answer.json()["error"]
         small.post("/v1/models/short/refit", params={"wait": 60})
         assert small.get("/v1/models/short/export", params={"format": "script"}).status_code == 200
 
@@ -181,7 +181,7 @@ def test_the_card_tells_all_and_loads_nothing(client: httpx.Client) -> None:
         read(client, "carded/state")["digest"],
         "&lt;script&gt;alert(1)&lt;/script&gt;",
         "one value throughout",
-        "On average",
+        "with 90 % certainty",
     ):
         assert words in page
 

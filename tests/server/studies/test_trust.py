@@ -100,20 +100,26 @@ def test_of_many_labels_it_is_said_how_many_were_held_out(client: httpx.Client) 
 
 
 def test_a_promise_is_kept_on_left_out_labels(client: httpx.Client) -> None:
-    put(client, "promised", two_classes(200), label="state", parameters='{"max_error": 0.1}')
+    put(client, "promised", two_classes(200), label="state", parameters='{"max_error": 0.2}')
     coverage = read(client, "promised/trust")["coverage"]
     assert coverage["promise"]["holds"]
     assert coverage["promise"]["coverage"] == pytest.approx(coverage["in_force"]["coverage"])
-    option = next(one for one in coverage["options"] if one["max_error"] == 0.1)
+    option = next(one for one in coverage["options"] if one["max_error"] == 0.2)
     assert option["coverage"] == pytest.approx(coverage["promise"]["coverage"])
-    assert coverage["in_force"]["error"] <= 0.1
+    assert coverage["in_force"]["error"] <= 0.2
+    assert coverage["promise"]["text"] == "At most 20 % of the predictions are wrong, with 90 % certainty."
+    client.patch("/v1/models/promised", json={"parameters": {"confidence": None}})
+    on_average = read(client, "promised/trust")["coverage"]["promise"]
+    assert on_average["coverage"] == pytest.approx(option["coverage_on_average"])
+    assert "on average over all labels" in on_average["text"]
 
 
+@pytest.mark.filterwarnings("default:max_error")
 def test_a_promise_that_cannot_be_kept_says_why(client: httpx.Client) -> None:
     put(client, "rash", two_classes(20), label="state", parameters='{"max_error": 0.01}')
     promise = read(client, "rash/trust")["coverage"]["promise"]
     assert not promise["holds"]
-    assert "99 labels" in promise["text"]
+    assert "299 labels" in promise["text"]
 
 
 def test_copies_count_once(client: httpx.Client) -> None:

@@ -27,7 +27,7 @@ MIN_LEFT_OUT = 50  # labels not used in the selection
 MAX_LABELS = 1000  # in the dual, or left out to measure quality: time is cubic
 MAX_BOXES = 1000  # or as many as the classes need
 MAX_FUNCTIONS = 6000  # of features in one regression: two Gram matrices take 0.6 GB
-MAX_ACTIVATIONS = 125_000_000  # labels times boxes: 0.5 GB
+MAX_ACTIVATIONS = 125_000_000  # labels times boxes: 0.5 GB in single precision
 MAX_CLASSES_OF_SEVERAL = 1000  # with more classes, only one mixture is learnt, to save time
 HELD_OUT = 5  # every fifth label is held out, up to MAX_LABELS
 N_TREES, N_TREES_TRIED = 128, 48  # trees for prediction, and trees to estimate their share
@@ -36,9 +36,9 @@ N_TREES, N_TREES_TRIED = 128, 48  # trees for prediction, and trees to estimate 
 def sample_of_classes(labelled: LabelledSet) -> LabelledSet | None:
     """Draw several labels of each of some classes; None if too few classes have two labels.
 
-    Classes are drawn with probability proportional to their labels. Of each group only one label is drawn, since its
-    others could not measure how well the class is predicted. At most half of the labels are drawn, so that the others
-    can measure the accuracy.
+    Classes with more labels are more likely to be drawn. Of each group only one label is drawn, since its others could
+    not measure how well the class is predicted. At most half of the labels are drawn, so that the others can measure
+    the accuracy.
     """
     order = _random_order(labelled)
     order = order[_first_of_each(labelled.groups.numbers[order])]

@@ -1,8 +1,8 @@
-"""Streams: when settings are chosen anew, and updates by the labels in between.
+"""Evidence mapping in streams: the schedule of selecting settings, and recursive updates by the labels in between.
 
-Each label is a rank-one update of a ridge regression. With a half-life, what was learnt before counts less with every
-sample. Several half-lives may compete: each has a regression of its own, and the errors that they make for the labels,
-before they learn them, decide what each counts.
+Each label is a rank-one update of a ridge regression (recursive least squares). With a half-life, earlier labels are
+down-weighted with every sample. Several half-lives may compete: each has its own regression, weighted by its
+prequential errors.
 """
 
 from __future__ import annotations
@@ -33,33 +33,33 @@ from sslart._utils.validation import MAX_COUNT, check_number, require, saved_arr
 if TYPE_CHECKING:
     from sslart._mapping.evidence.mapping import EvidenceMapping
 
-FIRST_SAMPLE = 64  # before it, labels alone decide
-GROWTH = 3  # of samples since the last choice; below it labels decide, which then mostly have doubled
-GAP, MIN_GAP = 0.72, 4000  # between two choices at most: in half-lives, but no fewer samples, as a choice takes time
-LONG = 20_000  # samples, from which on choices are rare enough to be careful
-FEW = 64  # labels, up to which each one counts much: half as many choices cost 0.6 points at 1 % labels
-MAX_UPDATE_BOXES = 128  # an update costs the square of the number of functions
-MAX_FEATURES = 128  # of more, none has a trend of its own
+FIRST_SAMPLE = 64  # before it, only labels trigger selections
+GROWTH = 3  # growth of samples that triggers a selection; mostly the labels trigger one earlier, when they double
+GAP, MIN_GAP = 0.72, 4000  # maximum gap of selections in half-lives, and its minimum in samples, to save time
+LONG = 20_000  # samples from which on selections are rare enough to be careful ones
+FEW = 64  # labels up to which selections are frequent: half as many cost 0.6 points of accuracy at 1 % labels
+MAX_UPDATE_BOXES = 128  # the time of an update is quadratic in the number of functions
+MAX_FEATURES = 128  # with more features there are no linear functions, for the same reason
 RANK_WEIGHT = 0.5
 BANDWIDTH = 0.125
 MIDDLE = 0.5
 RIDGE = 0.1
 RIDGE_OF_SCORES = 1.0
-N_PARTS = 2  # of the functions: all, and those without boxes
-MAX_FORGOTTEN = 8.0  # by one label, over the number of functions
+N_PARTS = 2  # regressions per half-life: on all functions, and on those without boxes
+MAX_FORGOTTEN = 8.0  # limit of the forgetting by one label, divided by the number of functions: keeps it stable
 MEMORY = 100.0  # half-life of errors, in labels
 KEPT = 2.0 ** (-1.0 / MEMORY)
-SHARPNESS = 2.0  # of the competition
-HANDICAP = 1.0  # of each half-life against the next longer one, before labels decide
-TOLERANCE = 0.5  # standard errors within which the longest half-life is taken
-MIN_SHARE = 1 / 16  # of a label that takes part in a choice, of what it counted at first
-MIN_LABELS = 30  # that a choice with a half-life needs, older ones counting less
-# Labels in a choice in a stream. A quick one tries candidates on all of them (`MAX_TRIED` of selection), and what it
-# has tried is the regression. 500 took three times as long, as they were learnt once more, and predicted no better.
+SHARPNESS = 2.0  # of the exponential weights of candidates
+HANDICAP = 1.0  # initial loss of each half-life relative to the next longer one
+TOLERANCE = 0.5  # standard errors within which the longest half-life is preferred
+MIN_SHARE = 1 / 16  # decayed weight below which a label is not used in a selection
+MIN_LABELS = 30  # effective number of labels required to select with a half-life
+# Labels in a selection in a stream. A quick one tries candidates on all of them (`MAX_TRIED` of selection), so that the
+# best fits are the regression. 500 took three times as long, since all were fitted again, and predicted no better.
 MAX_USED = {Effort.NONE: None, Effort.QUICK: 250, Effort.CAREFUL: 10_000}
-MAX_STARTING = 128  # labels that updates start from where none is forgotten, so that later ones count after a drift
-MIN_OF_CLASS = 5  # of these, of each class that has as many: where classes are many, more labels take part
-MAX_KNOWN = 8  # settings of `fit` that are tried in a stream
+MAX_STARTING = 128  # labels that updates start from without a half-life, so that later ones matter after a drift
+MIN_OF_CLASS = 5  # minimum per class among them: with many classes more labels are used
+MAX_KNOWN = 8  # settings of `fit` that are tried again in a stream
 
 
 def choosing_rows(
@@ -71,12 +71,12 @@ def choosing_rows(
     half_life: float,
     max_labels: int,
 ) -> IntArray:
-    """Return the rows of a stream after which settings are chosen.
+    """Return the rows of a stream after which settings are selected.
 
-    That is where a class comes for the first time, where labels are 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256,
-    ..., and where samples are three times as many as at the choice before. With a half-life, samples are no further
-    apart than a part of it, or 4,000. Labels are no further apart than half of those that are kept.
-    `n_classes`, `n_labels` and `n_samples` have been there before, `n_chosen` samples at the last choice.
+    These are the first label of a class, the labels number 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256, ..., and a
+    threefold number of samples since the last selection. With a half-life, the gap is at most a part of it, or 4,000
+    samples. In labels, the gap is at most half of the stored ones. `n_classes`, `n_labels` and `n_samples` are the
+    numbers before these rows, `n_chosen` is the number of samples at the last selection.
     """
     labels_apart = max(max_labels // 2, 1)
     samples_apart = np.inf if half_life == np.inf else max(round(GAP * half_life), MIN_GAP)
@@ -101,12 +101,12 @@ def choosing_rows(
 
 
 def _next_number(last: int, longest: float) -> int:
-    """Return after how many samples settings are chosen again, where labels lead to no choice before."""
+    """Return the number of samples of the next selection, unless labels trigger one before."""
     return int(max(FIRST_SAMPLE, min(GROWTH * last, last + longest), last + 1))
 
 
 def _is_choice(numbers: IntArray, longest: int) -> BoolArray:
-    """Return a mask of numbers at which settings are chosen: 2ᵏ, of few labels 3 · 2ᵏ, and each `longest` numbers."""
+    """Return a mask of label counts that trigger a selection: 2ᵏ, for few labels 3 · 2ᵏ, and multiples of `longest`."""
     is_power, is_triple = ((n > 0) & (n & (n - 1) == 0) for n in (numbers, numbers // 3))
     grown = is_power | ((numbers <= FEW) & (numbers % 3 == 0) & is_triple)
     return np.asarray(np.where(numbers < 2 * longest, (numbers > 1) & grown, numbers % longest == 0))
@@ -122,7 +122,7 @@ def _has_grown(number: int, longest: int) -> bool:
 
 @dataclass(frozen=True)
 class UpdateBasis:
-    """The scores by the last choice of settings, the first boxes, a constant, and a trend in each feature."""
+    """Basis functions of updates: the scores of the last selection, the first boxes, a constant, and the features."""
 
     scaler: RankScaler
     group: BoxGroup
@@ -131,7 +131,7 @@ class UpdateBasis:
 
     @classmethod
     def of(cls, readout: Readout, lower: FloatArray, upper: FloatArray) -> UpdateBasis:
-        """Return the functions that go with a readout; `lower` and `upper`: corners of its boxes."""
+        """Return the functions for a readout; `lower` and `upper`: corners of its boxes."""
         lower, upper = lower[:MAX_UPDATE_BOXES], upper[:MAX_UPDATE_BOXES]
         n_boxes, n_features = lower.shape
         reached = lower <= upper
@@ -157,13 +157,13 @@ class UpdateBasis:
 
     @cached_property
     def parts(self) -> tuple[IntArray, ...]:
-        """Functions of each regression: all functions, and all but those of boxes."""
+        """Indices of the functions of each regression: all functions, and all except boxes."""
         every = np.arange(self.n_functions)
         return every, np.delete(every, slice(self.n_classes, self.n_classes + len(self.group.boxes)))
 
     @cached_property
     def first_weights(self) -> FloatArray:
-        """Initial weights, shape (n_functions, n_classes), under which scores do not change."""
+        """Initial weights, shape (n_functions, n_classes), which leave scores unchanged."""
         return np.eye(self.n_functions, self.n_classes)
 
     def values(self, coded: FloatArray, scores: FloatArray) -> FloatArray:
@@ -179,7 +179,7 @@ class UpdateBasis:
         return sums
 
     def _functions(self) -> Any:
-        """Return the functions as the backend takes them, packed once."""
+        """Return the functions packed for the backend."""
         module = backend()
         if module not in self._packed:
             boxes = self.group.packed
@@ -217,13 +217,13 @@ class UpdateBasis:
 class Competition:
     """Performance of the competing half-lives: decayed sums over the labels of the stream."""
 
-    half_lives: FloatArray  # in samples, ascending; infinite: nothing is forgotten
-    losses: FloatArray  # of scores and predicted classes
-    errors: FloatArray  # of predicted classes
+    half_lives: FloatArray  # in samples, ascending; infinite: no forgetting
+    losses: FloatArray  # squared errors of scores plus misclassifications
+    errors: FloatArray  # misclassifications
 
     @classmethod
     def begun(cls, half_lives: tuple[float, ...]) -> Competition:
-        """Return the state before any label: the longer a half-life, the more it counts."""
+        """Return the state before any label: longer half-lives have larger weights."""
         n = len(half_lives)
         handicaps = HANDICAP * np.arange(n, dtype=np.float64)[::-1]
         return cls(np.tile(half_lives, N_PARTS), np.tile(handicaps, N_PARTS), np.zeros(N_PARTS * n))
@@ -241,7 +241,7 @@ class Competition:
 
     @property
     def longest(self) -> float:
-        """The longest half-life whose errors do not clearly exceed the fewest."""
+        """The longest half-life whose errors do not significantly exceed the lowest ones."""
         fewest = self.errors.min()
         return float(self.half_lives[self.errors <= fewest + TOLERANCE * np.sqrt(fewest + 1.0)].max())
 
@@ -255,14 +255,14 @@ class Recursion(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Updates(CachesValues):
-    """The regressions of all half-lives, on all functions and without boxes. Immutable: every label makes a new one."""
+    """The regressions of all half-lives, on all functions and without boxes. Immutable."""
 
     basis: UpdateBasis
     competition: Competition
-    recursions: tuple[Recursion, ...]  # one for each part of the functions
-    turns: int  # how many labels there have been: one function after another gets back what its λ has lost
+    recursions: tuple[Recursion, ...]  # one for each set of functions
+    turns: int  # number of labels: with each, one function in turn gets back the λ that it lost by forgetting
     time: int  # the number of the last sample with a label
-    predicted: IntArray  # the classes that the last labels were predicted as, before they were learnt
+    predicted: IntArray  # the classes predicted for the last labels before learning them
 
     @classmethod
     def begun(
@@ -276,10 +276,10 @@ class Updates(CachesValues):
         ages: IntArray,
         time: int,
     ) -> Updates:
-        """Return the state just after a choice of settings.
+        """Return the state right after a selection of settings.
 
-        The half-life `own`, by which the readout has been found, corrects nothing yet. `values` (n_labels, n_functions)
-        are the functions at the labels kept, with leave-one-out scores; `ages` are counted in samples.
+        The candidate with the half-life `own`, used to fit the readout, starts without corrections. `values`
+        (n_labels, n_functions) are the functions at the stored labels, with leave-one-out scores; `ages` in samples.
         """
         half_lives = competition.half_lives[: len(competition.half_lives) // N_PARTS]
         decayed = weights * 2.0 ** (-ages / half_lives[:, None])
@@ -298,7 +298,7 @@ class Updates(CachesValues):
 
     @cached_property
     def shared_weights(self) -> FloatArray:
-        """The weight of each function, shape (n_functions, n_classes), of all candidates together."""
+        """Weights of the functions, shape (n_functions, n_classes), averaged over the candidates."""
         every, some = self.recursions
         columns, others = self.basis.parts
         out = np.empty(self.basis.first_weights.shape)
@@ -306,11 +306,11 @@ class Updates(CachesValues):
         return out
 
     def scores(self, coded: FloatArray, scores: FloatArray) -> FloatArray:
-        """Return the scores of coded samples, given those by the last choice of settings."""
+        """Return the scores of coded samples, given those of the last selection of settings."""
         return self.basis.weighted(coded, scores, self.shared_weights)
 
     def after(self, values: FloatArray, targets: IntArray, weights: FloatArray, times: IntArray) -> Updates:
-        """Return the state after further labels, one after another, given the functions at their samples."""
+        """Return the state after further labels in order, given the functions at their samples."""
         basis, before = self.basis, self.competition
         half_lives = before.half_lives[: len(before.half_lives) // N_PARTS]
         competition = Competition(before.half_lives, before.losses.copy(), before.errors.copy())
@@ -375,14 +375,14 @@ class Updates(CachesValues):
 
 @dataclass(frozen=True)
 class StreamState:
-    """Labels since settings were last chosen, and the state that the next selection depends on."""
+    """Labels since the last selection of settings, and the state that the next selection depends on."""
 
     labels: LabelReservoir = field(default_factory=LabelReservoir)
-    n_samples: int = 0  # how many samples there have been in all, labelled or not
-    n_chosen: int = 0  # how many there had been at the last choice of settings
-    # that of the labels at the last choice of settings, in samples; infinite: nothing is forgotten
+    n_samples: int = 0  # number of samples so far, labelled or not
+    n_chosen: int = 0  # number of samples at the last selection of settings
+    # half-life used in the last selection, in samples; infinite: no forgetting
     half_life: float = np.inf
-    competition: Competition | None = None  # of several half-lives; None where one is given
+    competition: Competition | None = None  # of several half-lives; None if the user gave one
     fit_mixtures: tuple[Mixture, ...] = ()  # those that counted most in `fit`, which are tried again
     n_fit_labels: int = 0
     # how many labels took part in the last choice at most, unless `fit` had more; None: all that are kept
@@ -395,12 +395,12 @@ class StreamState:
 
     @property
     def is_learnt(self) -> bool:
-        """True if labels have arrived in a stream, so that there is something to update."""
+        """True if labels have arrived since the last selection."""
         return bool(len(self.labels)) or self.competition is not None
 
     @property
     def has_come(self) -> bool:
-        """True if any sample has arrived since settings were chosen."""
+        """True if any sample has arrived since the last selection."""
         return self.n_samples > self.n_chosen
 
     def followed_by(
@@ -440,14 +440,14 @@ class StreamState:
         )
 
     def after_fit(self, mixtures: Sequence[Mixture], n_labels: int) -> StreamState:
-        """Return the state with what `fit` has chosen; trees are tried in any case."""
+        """Return the state with the settings selected by `fit`; trees are always tried."""
         plain = [one for one in mixtures if one.weight and family_of(one.specs[0]).name != "trees"]
         heaviest = sorted(plain, key=lambda one: -one.weight)[:MAX_KNOWN]
         known = tuple(one._replace(without=()) for one in heaviest)
         return replace(self, fit_mixtures=known, n_fit_labels=n_labels)
 
     def used(self, labels: LabelReservoir) -> IntArray | None:
-        """Return the stored labels that the regression uses: recent ones, in a stream a fair sample; None for all."""
+        """Return the stored labels to use in the regression: recent ones or a uniform sample; None for all."""
         used = None
         if np.isfinite(self.half_life):
             used = np.flatnonzero(self.shares_of(labels.times()) >= MIN_SHARE)
@@ -468,7 +468,7 @@ class StreamState:
         return np.asarray(2.0 ** (-(self.n_chosen - times) / self.half_life))
 
     def half_life_for(self, settings: EvidenceSettings, competition: Competition | None, times: IntArray) -> float:
-        """Return the half-life to choose settings with: that which is given, or has won with enough labels."""
+        """Return the half-life for the selection: the given one, or the winner if there are enough labels."""
         if competition is None or not settings.is_auto:
             return settings.candidates[-1]
         ages = self.n_samples - times
@@ -476,14 +476,14 @@ class StreamState:
         return max(competition.longest, *enough[:1], *(() if enough else settings.candidates[-1:]))
 
     def begun(self, mapping: EvidenceMapping, solution: Solution) -> Updates:
-        """Return the updates just after a choice of settings."""
+        """Return the updates right after a selection of settings."""
         network = mapping.network
         assert network is not None
         lower, upper = (side[solution.readout.nodes] for side in network.nodes.boxes())
         basis = UpdateBasis.of(solution.readout, lower, upper)
         kept = mapping.reservoir.whole()[solution.rows]
         n_most = max(MAX_STARTING, MIN_OF_CLASS * basis.n_classes)
-        if mapping.settings.candidates[0] < np.inf:  # older labels count less by themselves
+        if mapping.settings.candidates[0] < np.inf:  # older labels are down-weighted by the half-life
             n_most = len(kept.keys)
         some = np.sort(np.argsort(kept.keys, kind="stable")[:n_most])
         kept, classes, left_out = kept[some], solution.classes[some], solution.left_out[some]
@@ -515,7 +515,7 @@ class StreamState:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_columns: int, n_classes: int) -> StreamState:
-        """Return the state restored from saved values, after checking them."""
+        """Restore the state from saved values after validating them."""
         n_samples = saved_whole(state, "n_samples", 0, MAX_COUNT)
         n_labels = saved_whole(state, "n_labels", 0, MAX_COUNT)
         n_chosen = saved_whole(state, "n_chosen", 0, n_samples)

@@ -190,16 +190,19 @@ class Promise(BaseModel):
     """Guarantee of the `max_error` in force."""
 
     max_error: float | dict[str, float]
+    confidence: float | None
     coverage: float
     holds: bool = Field(description="whether it can be promised with these labels, and anything is answered")
     text: str
 
 
 class PromiseOption(BaseModel):
-    """Guarantee that a possible `max_error` would give."""
+    """Guarantee that a possible `max_error` would give, with certainty and on average."""
 
     max_error: float
+    confidence: float = Field(description="the certainty with which it would hold for this model")
     coverage: float
+    coverage_on_average: float = Field(description="the coverage with confidence=null: it holds on average alone")
     possible: bool
     threshold: float | None
     labels_needed: int

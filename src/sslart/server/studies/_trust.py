@@ -172,13 +172,10 @@ def _calibration(left_out: LooPredictions) -> dict[str, Any]:
 
 def _coverage(view: ModelView, left_out: LooPredictions) -> dict[str, Any]:
     """Return coverage and error rate as functions of the confidence threshold, and as they are in force."""
-    found, in_force = guarantees_of(view.promises), None
-    with collected_notes() as notes:
-        try:
-            answered = ~view.is_unsure(left_out.predicted, left_out.proba)
-        except ValueError as error:  # settings that are impossible
-            answered, notes = None, [str(error)]
-    if view.limits_confidence and answered is not None:
+    found, in_force = guarantees_of(view.promises, certainty=view.certainty), None
+    with collected_notes():
+        answered = ~view.is_unsure(left_out.predicted, left_out.proba)
+    if view.limits_confidence:
         wrong = left_out.share(~left_out.right, answered)
         in_force = {
             "coverage": left_out.share(answered).value,
@@ -189,10 +186,12 @@ def _coverage(view: ModelView, left_out: LooPredictions) -> dict[str, Any]:
     options = [
         {
             "max_error": one.max_error,
-            "coverage": one.answered,
+            "confidence": one.certainty,
+            "coverage": one.certain.share,
+            "coverage_on_average": one.on_average.share,
             "possible": one.is_possible,
-            "threshold": one.least_confidence,
-            "labels_needed": one.labels_needed,
+            "threshold": one.certain.least_confidence,
+            "labels_needed": one.certain.labels_needed,
             "text": f"{one.sentence()[:1].upper()}{one.sentence()[1:]}.",
         }
         for one in found.levels
@@ -200,18 +199,17 @@ def _coverage(view: ModelView, left_out: LooPredictions) -> dict[str, Any]:
     return {
         "points": _points(view),
         "smallest_error": found.smallest_error,
-        "promise": _promise(view, left_out, answered, notes),
+        "promise": _promise(view, left_out, answered),
         "options": options,
         "in_force": in_force,
     }
 
 
 def _points(view: ModelView) -> list[dict[str, Any]]:
-    curve, n = view.promises.curve(), view.promises.n_labels
+    curve, n = view.promises.curve(view.confidence), view.promises.n_labels
     points = []
     for place in spread(len(curve.error), MAX_POINTS).tolist():
-        answered, promised = float(curve.answered[place]), float(curve.error[place])
-        wrong = round(max(promised * (1.0 + answered) - 1.0, 0.0), 9)
+        answered, wrong = float(curve.answered[place]), float(curve.wrong[place])
         low, high = wilson(wrong / VARIANCE_FACTOR, answered / VARIANCE_FACTOR)
         points.append(
             {
@@ -220,24 +218,29 @@ def _points(view: ModelView) -> list[dict[str, Any]]:
                 "low": low,
                 "high": high,
                 "threshold": float(curve.confidence[place]),
-                "promised": promised,
+                "promised": float(curve.error[place]),
             }
         )
     return points
 
 
-def _promise(
-    view: ModelView, left_out: LooPredictions, answered: BoolArray | None, notes: list[str]
-) -> dict[str, Any] | None:
+def _promise(view: ModelView, left_out: LooPredictions, answered: BoolArray) -> dict[str, Any] | None:
     """Return the guarantee of the `max_error` in force, or the reason why there is none; None without one."""
     levels, classes = view.max_error, view.classes.tolist()
     if levels is None:
         return None
     by_class = {str(classes[index]): level for index, level in levels.by_class}
-    found: dict[str, Any] = {"max_error": by_class or levels.overall, "coverage": 0.0, "holds": False}
-    if answered is None or not answered.any():
+    found: dict[str, Any] = {
+        "max_error": by_class or levels.overall,
+        "confidence": levels.certainty,
+        "coverage": 0.0,
+        "holds": False,
+    }
+    notes = view.promises.obstacles(levels)
+    if not answered.any():
         return found | {"text": " ".join(notes) or "No left-out label gets an answer."}
-    words = f"On average over all labels that might have been given, {max_error_text(levels, classes)}."
+    words = max_error_text(levels, classes) or ""
+    words = f"{words[:1].upper()}{words[1:]}."
     return found | {"coverage": left_out.share(answered).value, "holds": True, "text": " ".join([words, *notes])}
 
 

@@ -1,4 +1,4 @@
-// The limit of errors that the model has to keep by abstaining: what each would leave unanswered, before one is set.
+// The error limit, with the coverage of each choice before it is set.
 import { html, useId, useState } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { interval, percent, portion } from "../../lib/format.js";
@@ -10,10 +10,10 @@ import { CoverageChart, CoverageTable } from "./coverage_chart.js";
 const NONE = "none";
 const OTHER = "other";
 
-/** The choice that is in force: a max_error of the list, none, or another one. */
+/** The choice that is in force: a max_error of the list, none, or another one, such as one that holds on average. */
 function inForce({ promise, options }) {
   if (!promise) return NONE;
-  return options.some((one) => one.max_error === promise.max_error) ? String(promise.max_error) : OTHER;
+  return options.some((one) => one.max_error === promise.max_error && one.confidence === promise.confidence) ? String(promise.max_error) : OTHER;
 }
 
 function Choice({ name, value, chosen, onChoose, isNow, disabled, children }) {
@@ -28,12 +28,14 @@ function Choices({ coverage, accuracy, now, chosen, onChoose }) {
   const one = (value, content, disabled = false) =>
     html`<${Choice} key=${value} name=${name} value=${value} chosen=${chosen} onChoose=${onChoose} isNow=${now === value} disabled=${disabled}>${content}<//>`;
   return html`<fieldset class="limits"><legend>${t("trust.limit")}</legend>
+    <p class="muted small">${t("trust.limit_holds", { confidence: percent(coverage.options[0].confidence) })}</p>
     ${one(NONE, html`<span class="limit-name">${t("trust.no_limit")}</span>
       <span class="limit-means">${t("trust.no_limit_means", { error: percent(1 - accuracy.value) })}</span>`)}
     ${now === OTHER && one(OTHER, html`<span class="limit-name">${t("trust.other_limit")}</span><span class="limit-means">${coverage.promise.text}</span>`)}
     ${coverage.options.map((option) => one(String(option.max_error), html`<span class="limit-name">${t("trust.at_most", { share: percent(option.max_error) })}</span>
       <span class="limit-means">${option.possible
-        ? html`<${ShareBar} value=${option.coverage} text=${t("trust.answers", { share: percent(option.coverage) })} label=${t("trust.answers", { share: percent(option.coverage) })} />`
+        ? html`<${ShareBar} value=${option.coverage} text=${t("trust.answers", { share: percent(option.coverage) })} label=${t("trust.answers", { share: percent(option.coverage) })} />
+          <span class="muted small">${t("trust.on_average", { share: percent(option.coverage_on_average) })}</span>`
         : option.text}</span>`, !option.possible))}
   </fieldset>`;
 }
@@ -53,7 +55,7 @@ export function PromiseCard({ coverage, accuracy, again }) {
   const keep = async () => {
     setBusy(true);
     try {
-      await api.patch(model(), { parameters: { max_error: chosen === NONE ? null : Number(chosen) } });
+      await api.patch(model(), { parameters: option ? { max_error: option.max_error, confidence: option.confidence } : { max_error: null } });
       say(t(chosen === NONE ? "trust.limit_removed" : "trust.limit_set", { share: option ? percent(option.max_error) : "" }));
       setWanted(null);
       again();
