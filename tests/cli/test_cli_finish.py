@@ -109,6 +109,7 @@ def test_every_step_of_fit_update_and_predict_is_shown_on_a_terminal(table: Path
     assert "learning" not in shown
 
 
+@pytest.mark.usefixtures("plain_pictures")
 def test_quiet_prints_no_more_than_notes_and_what_json_asks_for(table: Path, capsys: Captured) -> None:
     model, again = fitted(table), table.with_name("again.sslart")
     files = {"out": str(again), "page": str(table.with_name("page.html")), "rows": str(table.with_name("rows.csv"))}

@@ -1,4 +1,4 @@
-"""A hard table learnt under a limit on the address space: ``python hard_table.py ROWS CATEGORIES LABELS COLUMNS``."""
+"""Hard tables learnt under a limit on the address space: ``hard_table.py ROWS,CATEGORIES,LABELS,COLUMNS ...``."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ def table(rows: int, categories: int, labels: int, columns: int) -> tuple[pd.Dat
 
 
 def main(labels: int, frame: pd.DataFrame, y: Any) -> None:
-    """Fit, predict and explain under the limit, which holds beside what the libraries take."""
-    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (taken + LIMIT, taken + LIMIT))
+    """Fit, predict and explain."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = AutoSSLART(random_state=0).fit(frame, y)
@@ -42,5 +40,9 @@ def main(labels: int, frame: pd.DataFrame, y: Any) -> None:
 
 
 if __name__ == "__main__":
-    sizes = [int(one) for one in sys.argv[1:]]
-    main(sizes[2], *table(*sizes))
+    every = [[int(one) for one in sizes.split(",")] for sizes in sys.argv[1:]]
+    tables = [table(*sizes) for sizes in every]
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()  # by libraries and tables
+    resource.setrlimit(resource.RLIMIT_AS, (taken + LIMIT, taken + LIMIT))
+    for sizes, (frame, y) in zip(every, tables, strict=True):
+        main(sizes[2], frame, y)

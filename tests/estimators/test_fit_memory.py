@@ -28,12 +28,14 @@ HARD = {
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are those of Linux")
-@pytest.mark.parametrize("name", HARD)
-def test_hard_tables_fit_into_two_gigabytes(name: str) -> None:
-    command = [sys.executable, str(Path(__file__).with_name("hard_table.py")), *map(str, HARD[name])]
+def test_hard_tables_fit_into_two_gigabytes() -> None:
+    sizes = [",".join(map(str, one)) for one in HARD.values()]
+    command = [sys.executable, str(Path(__file__).with_name("hard_table.py")), *sizes]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert int(re.search(r"peak (\d+) MB", done.stdout)[1]) < LIMIT / 2**20  # type: ignore[index]
+    peaks = [int(one) for one in re.findall(r"peak (\d+) MB", done.stdout)]
+    assert len(peaks) == len(HARD)
+    assert max(peaks) < LIMIT / 2**20
 
 
 def test_too_little_memory_is_said_before_the_fit(monkeypatch: pytest.MonkeyPatch) -> None:

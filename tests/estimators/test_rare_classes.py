@@ -97,6 +97,7 @@ def test_the_command_line_names_the_remedy_for_every_model(kind: list[str], tmp_
         assert found["never_predicted"] == ["ill"]
 
 
+@pytest.mark.usefixtures("plain_pictures")
 def test_the_report_has_the_sentence_of_the_summary(tmp_path: Path) -> None:
     X, y = rare()
     model = sslart.AutoSSLART(random_state=0).fit(X, y)

@@ -16,6 +16,8 @@ from sslart.active import learning_curve
 from sslart.metrics import correctness_score, guarantees
 from sslart.reporting._summary import confidence_of, observe
 
+pytestmark = pytest.mark.usefixtures("plain_pictures")
+
 
 def petals():
     """Return one feature and the classes: a page on it has few pictures."""
