@@ -106,13 +106,18 @@ def test_rules_are_sorted_filtered_and_named(opened: Opened) -> None:
     page.close()
 
 
-def test_a_rule_is_corrected_after_its_effect_was_shown(opened: Opened) -> None:
+def rule_to_correct(opened: Opened) -> tuple[Any, Any, Any, Any]:
+    """Open the dialog that corrects the rule of a class; return it with the page, the rule and the labels."""
     page = opened.page("flowers/understand/rules")
     shown(page)
     rule = next(one for one in read(opened, "rules", max_rules=12)["rules"] if one["label"] == "virginica")
     before = labels_in_force(opened)
     page.get_by_role("button", name=f"Correct rule {rule['number']}").click()
-    dialog = page.get_by_role("dialog", name=f"Correct rule {rule['number']}")
+    return page, rule, before, page.get_by_role("dialog", name=f"Correct rule {rule['number']}")
+
+
+def test_a_rule_is_corrected_after_its_effect_was_shown(opened: Opened) -> None:
+    page, rule, before, dialog = rule_to_correct(opened)
     assert dialog.get_by_role("radio", checked=True).count() == 0
     dialog.get_by_role("radio", name="It is versicolor").check()
     uses = dialog.get_by_role("checkbox", name="Use row")
@@ -146,12 +151,7 @@ def test_a_rule_is_corrected_after_its_effect_was_shown(opened: Opened) -> None:
 
 @pytest.mark.slow
 def test_a_veto_withdraws_the_labels_of_a_rule(opened: Opened) -> None:
-    page = opened.page("flowers/understand/rules")
-    shown(page)
-    rule = next(one for one in read(opened, "rules", max_rules=12)["rules"] if one["label"] == "virginica")
-    before = labels_in_force(opened)
-    page.get_by_role("button", name=f"Correct rule {rule['number']}").click()
-    dialog = page.get_by_role("dialog")
+    page, _, before, dialog = rule_to_correct(opened)
     dialog.get_by_role("radio", name="Veto: the labels that say virginica here are wrong").check()
     dialog.get_by_text("lose").last.wait_for()
     dialog.get_by_role("button", name="Show the effect").click()
