@@ -15,69 +15,69 @@ endif
 .PHONY: help help-all demo test coverage test-slow test-fallback stress bench bench-quick bench-long bench-serve bench-studio explain-bench cluster-bench peers accuracy any-table imbalanced bounded active trust streams stream-speed reproduce \
 	reproduce-quick mutants fuzz sanitize sanitize-threads wheels refresh-pages studio-pictures docs docs-links lint lint-js lint-kernel tidy-kernel clean
 
-# what a newcomer needs first; the rest is what measures and checks for longer
+# the most useful targets; help-all lists benchmarks and long checks too
 help:
-	@echo "make demo             the tour: breast-cancer data with 5 % of the labels, from the fit to report.html"
-	@echo "make test             style, types, layout, and all tests (under six minutes)"
+	@echo "make demo             example: breast-cancer data with 5 % of the labels, from the fit to report.html"
+	@echo "make test             linters, type checks and all tests (under six minutes)"
 	@echo "make lint             ruff, mypy --strict, import-linter; eslint and tsc; warnings of the C++ compiler"
-	@echo "make test-slow        the checks that take minutes"
-	@echo "make stress           many threads and processes at once, damaged files, and the fuzzers (half an hour or more)"
-	@echo "make coverage         share of the code that make test reaches, by file; writes coverage.xml"
-	@echo "make bench-quick      speed against peers on small data, in under two minutes; writes nothing"
+	@echo "make test-slow        slow tests (minutes)"
+	@echo "make stress           stress tests: threads, processes, damaged files, fuzzers (half an hour or more)"
+	@echo "make coverage         test coverage by file; writes coverage.xml"
+	@echo "make bench-quick      speed compared with similar libraries on small data, in under two minutes; writes nothing"
 	@echo "make reproduce-quick  the paper's experiments with few repeats, in a few minutes; writes results/quick"
-	@echo "make refresh-pages    run the examples of README and docs, and write what they print and draw into the pages (a few minutes)"
-	@echo "make studio-pictures  the studio in Chromium, every view photographed; writes docs/images/studio (under a minute)"
-	@echo "make docs             the documentation as a site, in docs/_build/html; runs the gallery (a few minutes the first time)"
-	@echo "make clean            remove everything that the targets made"
-	@echo "make help-all         every target: benchmarks, sanitizers, wheels"
+	@echo "make refresh-pages    run the examples of README and docs, and update outputs and figures in the pages (a few minutes)"
+	@echo "make studio-pictures  screenshots of all views of the studio; writes docs/images/studio (under a minute)"
+	@echo "make docs             build the documentation in docs/_build/html; runs the gallery (a few minutes the first time)"
+	@echo "make clean            remove all generated files"
+	@echo "make help-all         list all targets: benchmarks, sanitizers, wheels"
 
 help-all: help
-	@echo "make test-fallback    the tests on an install without the compiled kernel, in an environment of its own"
-	@echo "make bench            speed against peers; writes docs/benchmarks.md (about ten minutes)"
+	@echo "make test-fallback    tests without the compiled kernel, in a separate environment"
+	@echo "make bench            speed compared with similar libraries; writes docs/benchmarks.md (about ten minutes)"
 	@echo "make bench-long       memory and speed of the command line on files of up to 5 million rows (a few minutes)"
-	@echo "make bench-serve      the service under load, beside MLServer and BentoML; writes docs/serve_benchmarks.md (a quarter of an hour)"
-	@echo "make bench-studio     the studio in Chromium: maps, answers, thirty labels; writes docs/studio_benchmarks.md (half an hour)"
+	@echo "make bench-serve      the service under load, compared with MLServer and BentoML; writes docs/serve_benchmarks.md (a quarter of an hour)"
+	@echo "make bench-studio     the studio in Chromium: map, response times, thirty labels; writes docs/studio_benchmarks.md (half an hour)"
 	@echo "make explain-bench    explanations and rules: exactness, speed, fidelity; writes docs/explain_benchmarks.md (under 20 minutes)"
-	@echo "make cluster-bench    fits on a dask cluster of two workers against one process and scikit-learn (some minutes)"
+	@echo "make cluster-bench    fits on a dask cluster of two workers, compared with one process and scikit-learn (a few minutes)"
 	@echo "  FULL=1              on 50 million rows; writes docs/clusters.md (half an hour; resumes; 3 GB of disk)"
-	@echo "make peers            accuracy beside artlib, hyperbox-brain and scikit-learn's semi-supervised models (a few minutes)"
-	@echo "make accuracy         accuracy and time of fit against other classifiers on 52 data sets; writes docs/accuracy.md (hours; resumes)"
-	@echo "  TABPFN=1            with TabPFN v1 too, in a folder of its own; TORCH=torch==2.13.0+cpu for a torch without CUDA"
-	@echo "make any-table        forty real tables as they are, beside CatBoost and a forest; writes docs/any_table.md (an hour or more; resumes)"
-	@echo "make trust            what models promise against what is found; writes docs/trust.md (under 20 minutes; resumes)"
-	@echo "make active           which samples to label: against margin sampling on 42 data sets; writes docs/active.md (an hour; resumes)"
-	@echo "make streams          learning from streams, test then train, against river and CapyMOA; writes docs/streams.md (hours; resumes)"
-	@echo "make stream-speed     one sample at a time, 10 million of them: steps per second and memory (hours)"
-	@echo "make bounded          a limit on the number of boxes: time and accuracy; writes docs/bounded.md (a quarter of an hour)"
-	@echo "make imbalanced       rare classes: against balanced forests on 85 data sets; writes docs/imbalanced.md (ten minutes; resumes)"
+	@echo "make peers            accuracy compared with artlib, hyperbox-brain and scikit-learn's semi-supervised models (a few minutes)"
+	@echo "make accuracy         accuracy and fit time compared with other classifiers on 52 data sets; writes docs/accuracy.md (hours; resumes)"
+	@echo "  TABPFN=1            include TabPFN v1, in a separate folder; TORCH=torch==2.13.0+cpu for a torch without CUDA"
+	@echo "make any-table        forty raw tables, compared with CatBoost and a random forest; writes docs/any_table.md (an hour or more; resumes)"
+	@echo "make trust            reported accuracy and guarantees, checked on held-out samples; writes docs/trust.md (under 20 minutes; resumes)"
+	@echo "make active           active learning compared with margin sampling on 42 data sets; writes docs/active.md (an hour; resumes)"
+	@echo "make streams          prequential evaluation on streams, compared with river and CapyMOA; writes docs/streams.md (hours; resumes)"
+	@echo "make stream-speed     speed and memory over 10 million samples, one at a time (hours)"
+	@echo "make bounded          time and accuracy with a limit on the number of boxes; writes docs/bounded.md (a quarter of an hour)"
+	@echo "make imbalanced       imbalanced classes: comparison with balanced forests on 85 data sets; writes docs/imbalanced.md (ten minutes; resumes)"
 	@echo "make reproduce        every experiment of the paper, in full; writes results/full and docs/reproduction.md"
-	@echo "make mutants          changes of the statistical core that the tests must notice; writes docs/mutants.md (hours; resumes)"
+	@echo "make mutants          mutation testing of the statistical core; writes docs/mutants.md (hours; resumes)"
 	@echo "make fuzz             kernel against reference on adversarial data, 20,000 configurations"
 	@echo "make sanitize         the kernel's tests under the address and undefined-behaviour sanitizers"
-	@echo "make sanitize-threads several threads in the kernel at once, under the thread sanitizer (a few minutes)"
-	@echo "make wheels           wheels from the sdist, each tested with the Pythons that are on the machine (about half an hour)"
+	@echo "make sanitize-threads the kernel under the thread sanitizer (a few minutes)"
+	@echo "make wheels           build wheels and test each with the installed Python versions (about half an hour)"
 	@echo "make docs-links       check the links of the docs to other sites (needs the internet)"
-	@echo "make tidy-kernel      the kernel by clang-tidy and its analyzer (under a minute)"
+	@echo "make tidy-kernel      clang-tidy and the static analyzer on the kernel (under a minute)"
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
 
-# One thread of linear algebra in each of the two processes: more would compete for the two cores. What is compiled is
-# kept: the processes that the tests start would compile the package anew each time.
+# One BLAS thread in each of the two processes: more would compete for two cores. Bytecode is written, since the
+# processes started by tests would compile the package each time.
 test: lint
 	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not stress"
 
-# and what holds for any data, for ten times as many
+# slow tests, and property tests with ten times as many examples
 test-slow: $(VENV)/tools
 	$(BIN)/python -m pytest -m slow
 	SSLART_EXAMPLES=many $(BIN)/python -m pytest -m "hypothesis and not slow and not stress"
 
-# the promises of docs/reliability.md under load; the fuzzer of the kernel stops after a minute
+# the guarantees of docs/reliability.md under load; the fuzzer of the kernel stops after a minute
 stress: $(VENV)/tools
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m stress
 	PYTHONPATH=tests $(BIN)/python tests/_art/fuzz_kernel.py --seconds 60
 
-# the share of the lines and branches that the default run reaches, by file
+# line and branch coverage of the default test run, by file
 coverage: $(VENV)/tools
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not stress" \
 		--cov --cov-report=term:skip-covered --cov-report=xml
@@ -114,7 +114,7 @@ tidy-kernel: $(VENV)/tools
 	$(BIN)/python -m pip install --quiet clang-tidy
 	$(BIN)/clang-tidy --quiet src/kernel/*.cpp -- $(KERNEL_FLAGS)
 
-# A compiler that always fails stands for one that is missing: the install must succeed all the same.
+# a compiler that always fails simulates a missing one: the install must still succeed
 test-fallback:
 	$(PYTHON) -m venv --clear $(VENV)-pure
 	$(VENV)-pure/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
@@ -162,19 +162,19 @@ endif
 any-table: $(VENV)/tools $(VENV)/bench
 	$(BIN)/python -W ignore benchmarks/any_table.py
 
-# what a limit on the number of boxes costs and saves
+# time and accuracy with a limit on the number of boxes
 bounded: $(VENV)/reproduction
 	$(IN_BENCHMARKS) -W ignore -m bounded.run
 
-# rare classes against balanced forests; results are kept in results/imbalanced, so that a stopped run continues
+# imbalanced classes, compared with balanced forests; results are kept in results/imbalanced, so that a stopped run continues
 imbalanced: $(VENV)/accuracy $(VENV)/bench
 	$(IN_BENCHMARKS) -W ignore -m imbalanced.run
 
-# questions against margin sampling and others on the same model; results are kept in results/active
+# active learning compared with margin sampling and others; results are kept in results/active
 active: $(VENV)/accuracy $(VENV)/bench
 	$(IN_BENCHMARKS) -W ignore -m active.run
 
-# claims and guarantees against samples that no model has seen, beside MAPIE; results are kept in results/trust
+# reported accuracy and guarantees on held-out samples, compared with MAPIE; results are kept in results/trust
 trust: $(VENV)/accuracy $(VENV)/bench
 	$(IN_BENCHMARKS) -W ignore -m trust.run --jobs 2
 
@@ -206,7 +206,7 @@ reproduce: $(VENV)/reproduction
 reproduce-quick: $(VENV)/reproduction
 	$(BIN)/python -m reproduction run --all --quick --jobs 2 --out results/quick
 
-# changes of the statistical core that the tests must notice; results are kept in results/mutants; a shorter
+# mutation testing of the statistical core; results are kept in results/mutants; a shorter
 # run: make mutants MUTANTS="--sample 20 --minutes 30", an independent one: MUTANTS="--seed 1"
 MUTANTS ?=
 mutants:
@@ -260,7 +260,7 @@ docs: $(VENV)/docs
 docs-links: $(VENV)/docs
 	$(BIN)/sphinx-build -b linkcheck docs docs/_build/linkcheck
 
-# what is installed is shown while it is: compiling the kernel and downloading packages takes a minute or more
+# show the progress of the installation, which takes a minute or more
 $(VENV)/package: $(BUILD_INPUTS)
 	@echo "Setting up $(VENV): sslart, compiled from this checkout, with NumPy, SciPy, scikit-learn and joblib."
 	$(PYTHON) -m venv $(VENV)

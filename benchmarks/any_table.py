@@ -1,4 +1,4 @@
-"""Forty real tables as they are, in Python and on the command line: tracebacks, memory, columns misread, accuracy.
+"""Forty raw tables in Python and on the command line: tracebacks, memory, misread columns, accuracy.
 
 python benchmarks/any_table.py                    # all forty; writes docs/any_table.md
 python benchmarks/any_table.py vcd/Baseball       # some of them; writes nothing
@@ -423,7 +423,7 @@ said, {len(wrong)} are wrong:
 
 Nothing is said of these, though a person would say what they are, mostly by knowing the study. They are learnt as
 numbers, or as categories where they are text, unless
-[one word](guide/tables.md#codes-groups-and-gaps-in-numbers) settles it:
+[an option](guide/tables.md#codes-groups-and-missing-value-codes-in-numbers) settles it:
 
 {markdown_table(["table", "columns", "what they are"], missed)}
 """

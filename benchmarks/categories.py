@@ -1,4 +1,4 @@
-"""Accuracy on tables with many-valued text columns, beside CatBoost: `python benchmarks/categories.py [--tuning]`.
+"""Accuracy with high-cardinality categories, compared with CatBoost: `python benchmarks/categories.py [--tuning]`.
 
 Both get the same raw table, with its columns of text named as categories, and the same labels; the unlabelled rows are
 ours alone. With ``--tuning``, other tables show how accuracy depends on the number of categories that are coded. No

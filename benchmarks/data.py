@@ -1,4 +1,4 @@
-"""The data of the benchmarks, coded to [0, 1] so that every contender gets the same numbers."""
+"""Data of the benchmarks, scaled to [0, 1] so that every contender gets the same numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The machine and the packages that figures were measured with."""
+"""Description of the machine and packages used for measurements."""
 
 from __future__ import annotations
 

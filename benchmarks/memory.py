@@ -1,4 +1,4 @@
-"""Print what a model takes in memory beyond the data, as a multiple of 16 · nodes · features bytes (Linux)."""
+"""Print the memory of a model beyond the data, as a multiple of 16 · nodes · features bytes (Linux)."""
 
 from __future__ import annotations
 

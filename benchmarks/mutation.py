@@ -107,6 +107,7 @@ SURVIVOR = re.compile(r"^- `(.*?)`, line (\d+): `(.*)`\\\n  (.*)$", re.MULTILINE
 # survivors that change no result, by file and changed line, each with the reason
 ONLY_MEMORY = "An array is copied that nobody needs any more: only memory changes."
 ONLY_SPEED = "Only how much is done at once, or by how many threads; results are the same."
+NEGATIVE_LENGTH = "NumPy infers a length from any negative number."
 ONLY_RULES = "A rule is only for a leaf where it saves errors."
 ROUNDING = "`EXACT` allows for rounding: no error and no level lie exactly that far apart."
 EQUIVALENT_LINES = {  # by how the changed line begins, in any file
@@ -134,15 +135,26 @@ EQUIVALENT = {
     '_mapping/evidence/readout.py: groups = LabelGroups(saved_array(state, "groups", np.int64, n, low=0, high=n - 0), '
     'state["kind"])': "A group of that number is refused by the next check.",
     "_mapping/conformal.py: @dataclass(frozen=False, eq=False)": "Nothing assigns to its fields.",
-    '_mapping/conformal.py: aim = f"to be right {round(100 * (1 - self.max_error), 7):g} times in 100"': (
-        "`:g` shows six digits."
-    ),
-    "_mapping/conformal.py: if smallest_error(n) >= level + EXACT:": ROUNDING,
     "_mapping/conformal.py: suffices = np.flatnonzero(self.error < level + EXACT)": ROUNDING,
     "_mapping/conformal.py: new = np.diff(places, prepend=- 2) > 0": "The first place is above either number.",
     "rules/_tree.py: if split.gain <= present + MIN_DIFFERENCE / (1 + abs(present)):": (
         "`MIN_DIFFERENCE` allows for rounding: gains that differ at all differ by more."
     ),
+    "rules/_tree.py: by_bin: FloatArray = np.asarray(counted.reshape(- 2, self.n_outcomes), dtype=np.float64)": (
+        NEGATIVE_LENGTH
+    ),
+    "rules/_tree.py: NO_SPLIT = Split(0.0, - 2, np.empty(0, dtype=bool))": "Its column is not read.",
+    "rules/_tree.py: NO_SPLIT = Split(0.0, - 0, np.empty(0, dtype=bool))": "Its column is not read.",
+    'rules/_model_extraction.py: return n_rules or 1, check_whole("rules", "max_conditions", n_conditions) or 0': (
+        "It is 1 or more."
+    ),
+    "rules/_model_extraction.py: encoder, n, n_classes = view.members[ -1].encoder, len(table), len(view.classes)": (
+        "All members have the same columns."
+    ),
+    'explain/_options.py: why_not[column], values[column] = "no other value", found[: -1]': "It has one value at most.",
+    "explain/_search.py: expected = (alone.start[:, None] + together[:, one] + together[:, other]).reshape(len(rows), "
+    "- 2)": NEGATIVE_LENGTH,
+    "explain/_search.py: candidates = np.full((*ends[ 1].shape, self.n_columns), STAY)": "The ends are of one shape.",
     "rules/_tree.py: if split.gain < present + MIN_DIFFERENCE * (1 + abs(present)):": (
         "`MIN_DIFFERENCE` allows for rounding: gains that differ at all differ by more."
     ),
@@ -175,6 +187,11 @@ EQUIVALENT = {
     ),
     "explain/_relations.py: values = constant + slope * (np.log(bases[ -1]) if log_x else bases[0])": (
         "There is one base."
+    ),
+    "explain/_options.py: unit = int(np.gcd.reduce(whole.astype(np.int64))) if abs(whole).max(initial=0.0) < "
+    "2.0**53 else 0": "At least 1 is taken.",
+    "explain/_search.py: before = np.where(first > starts[some], steps[order[np.maximum(first - 1, 0)]], -1)": (
+        "Only which step is tried next; the nearest is found all the same."
     ),
     "explain/_options.py: shape = len(self.values), max(int(self.sizes.max(initial=0)), 2)": "Padding is not read.",
     "explain/_search.py: return view.members[ -1].network.get_or_compute((*key, costs), made)": (
@@ -307,15 +324,15 @@ def copied(site: Path) -> None:
         raise SystemExit(f"{found.strip()} is imported in place of the copy in {site}: install sslart, not editable.")
 
 
-def passes(site: Path, tests: tuple[str, ...], seconds: float) -> bool:
-    """Return True if the tests pass on a copy of the package."""
+def passes(site: Path, tests: tuple[str, ...], seconds: float, *, keep_compiled: bool = False) -> bool:
+    """Return True if the tests pass on a copy of the package; what is compiled may be kept for other runs."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not slow and not stress"]
     where = [str(ROOT / test) for test in tests]
     try:
         done = subprocess.run(
             [*command, "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), *where],
             cwd=ROOT / "tests",
-            env=environment_of(site),
+            env=environment_of(site) | ({"PYTHONDONTWRITEBYTECODE": ""} if keep_compiled else {}),
             capture_output=True,
             timeout=seconds,
         )
@@ -348,7 +365,7 @@ def measure(name: str, part: Part, sample: list[Mutant], sites: list[Path], resu
     if not todo or minutes <= 0:
         return
     start = time.perf_counter()
-    if not passes(sites[0], part.tests, 1800.0):
+    if not passes(sites[0], part.tests, 1800.0, keep_compiled=True):
         raise SystemExit(f"The tests of {name} fail on the code as it is: {' '.join(part.tests)}")
     limit = 20.0 + 4.0 * (time.perf_counter() - start)
     free: SimpleQueue[Path] = SimpleQueue()

@@ -1,4 +1,4 @@
-"""Accuracy with one label in ten, beside other libraries that learn boxes and scikit-learn's semi-supervised models.
+"""Accuracy with one label in ten, compared with other hyperbox libraries and scikit-learn's semi-supervised models.
 
     make peers
 

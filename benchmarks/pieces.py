@@ -1,4 +1,4 @@
-"""Long measurements in pieces: done in processes, each result stored at once, so that a stopped run continues."""
+"""Long measurements in pieces, run in processes; each result is stored at once, so that a stopped run continues."""
 
 from __future__ import annotations
 

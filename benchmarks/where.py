@@ -1,4 +1,4 @@
-"""Time of a fit by its parts, and the speed of the scan beside that of this machine's memory."""
+"""Profile of a fit, and the speed of the scan compared with the memory bandwidth."""
 
 from __future__ import annotations
 

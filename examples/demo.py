@@ -1,4 +1,4 @@
-"""The tour: breast-cancer data with one label in twenty, from the fit to a page that explains every prediction."""
+"""Demo: breast-cancer data with one label in twenty, from the fit to a report that explains every prediction."""
 
 from __future__ import annotations
 

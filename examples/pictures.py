@@ -1,4 +1,4 @@
-"""The pictures of README.md, docs/explanations.md and the guide: draws them anew, which needs the extra `plot`."""
+"""Draw the figures of README.md, docs/explanations.md and the guide; needs the extra `plot`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The pictures and figures of docs/guide/vigilance.md: `python examples/vigilance.py` (a minute; needs matplotlib)."""
+"""The figures and the table of docs/guide/vigilance.md: `python examples/vigilance.py` (a minute; needs matplotlib)."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`python -m reproduction data`: the data sets there are, where they are, and how to get them."""
+"""`python -m reproduction data`: list the data sets, find them, and download them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m reproduction run`: the experiments of the paper, measured results beside printed ones."""
+"""`python -m reproduction run`: run the experiments of the paper and compare measured with published results."""
 
 from __future__ import annotations
 

@@ -80,6 +80,18 @@ def few_labels(blobs: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.nda
     return X, np.where(np.arange(len(y)) % 4 == 0, y, -1)
 
 
+@pytest.fixture
+def plain_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave pictures of reports empty, which take most of their time: for tests of what a report says."""
+    from matplotlib import pyplot
+
+    def image(figure: Any) -> bytes:
+        pyplot.close(figure)
+        return b'<svg xmlns="http://www.w3.org/2000/svg" width="300pt" height="200pt"></svg>'
+
+    monkeypatch.setattr("sslart.reporting._pictures._image", image)
+
+
 def lattices(min_samples: int = 1, max_samples: int = 40, max_features: int = 9, missing: bool = True) -> Any:
     """Samples in [0, 1] on a coarse lattice: many ties, duplicates, corners, and some missing values."""
     steps = st.sampled_from([1, 2, 3, 4, 10])

@@ -39,12 +39,16 @@ def saved(path: Path, few_labels: Any) -> Path:
     return path
 
 
+def fitted_and_loaded(model: Any, X: Any, y: Any, path: Path) -> tuple[Any, Any]:
+    model = clone(model).fit(X[:60], y[:60])
+    sslart.save(model, path)
+    return model, sslart.load(path)
+
+
 @pytest.mark.parametrize("model", ALL, ids=name_of)
 def test_loaded_model_predicts_and_learns_on_as_if_never_saved(model: Any, blobs: Any, path: Path) -> None:
     X, y = blobs
-    model = clone(model).fit(X[:60], y[:60])
-    sslart.save(model, path)
-    loaded = sslart.load(path)
+    model, loaded = fitted_and_loaded(model, X, y, path)
     assert type(loaded) is type(model)
     assert fingerprint(loaded) == fingerprint(model)
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
@@ -74,9 +78,7 @@ def test_everything_a_model_may_hold_comes_back(path: Path) -> None:
 @pytest.mark.parametrize("model", ALL, ids=name_of)
 def test_loaded_model_takes_further_columns_as_if_never_saved(model: Any, blobs: Any, path: Path) -> None:
     X, y = blobs
-    model = clone(model).fit(X[:60], y[:60])
-    sslart.save(model, path)
-    loaded = sslart.load(path)
+    model, loaded = fitted_and_loaded(model, X, y, path)
     wider = np.column_stack([X, X[:, :1] ** 2])
     for one in (model, loaded):
         one.__sslart_add_columns__([False])
@@ -175,7 +177,7 @@ def test_forging_changes_nothing_by_itself(saved: Path) -> None:
 def test_other_protocol_is_refused_with_both_numbers_and_the_cure(protocol: int, saved: Path) -> None:
     with pytest.raises(ValueError, match=re.escape(str(saved))) as refusal:
         sslart.load(forged(saved, lambda header: header, protocol=protocol))
-    told = f"it has protocol {protocol}, and sslart {sslart.__version__} reads protocol 1. Load it with the sslart that"
+    told = f"it has protocol {protocol}, but sslart {sslart.__version__} reads protocol 1. Use the version that wrote"
     assert told in str(refusal.value)
 
 

@@ -1,4 +1,4 @@
-"""The contenders of the accuracy benchmark, and how one of them is measured on one task."""
+"""Contenders of the accuracy benchmark, and the measurement of one contender on one task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requirements on ours, beside the findings: the first table of docs/accuracy.md."""
+"""Requirements on sslart, with the results: the first table of docs/accuracy.md."""
 
 from __future__ import annotations
 

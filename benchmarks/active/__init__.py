@@ -1,1 +1,1 @@
-"""Choice of samples to label: the questions of sslart against other strategies on the same model: `make active`."""
+"""Active learning: query strategy of sslart compared with others on the same model: `make active`."""

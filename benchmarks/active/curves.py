@@ -1,4 +1,4 @@
-"""Learning curves against what more labels led to: is the accuracy inside the interval?"""
+"""Check of predicted learning curves: is the accuracy with more labels inside the interval?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run: a strategy chooses labels, batch by batch, and the model learns them."""
+"""One run: a strategy selects samples in batches, and the model learns their labels."""
 
 from __future__ import annotations
 

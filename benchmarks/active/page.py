@@ -1,4 +1,4 @@
-"""The page of the benchmark of questions, docs/active.md: every number is computed from the stored results."""
+"""The page of the active learning benchmark, docs/active.md: every number is computed from the stored results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare the questions of sslart with other strategies and write docs/active.md: `make active`. Resumes."""
+"""Compare active learning by sslart with other strategies and write docs/active.md: `make active`. Resumes."""
 
 from __future__ import annotations
 

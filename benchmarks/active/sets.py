@@ -1,4 +1,4 @@
-"""The data of the benchmark of questions: sets of the accuracy benchmark with few classes, their halves and splits."""
+"""Data of the active learning benchmark: sets of the accuracy benchmark with few classes, their halves and splits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The strategies: each chooses the next samples to label, given the model that the labels so far have made."""
+"""Query strategies: each selects the next samples to label, given the current model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measure what a limit on the number of boxes costs and saves, and write docs/bounded.md: `make bounded`.
+"""Measure time and accuracy with a limit on the number of boxes, and write docs/bounded.md: `make bounded`.
 
 Times are seconds of one processor, by `time.process_time`. Fits without and with the limit take turns.
 """

@@ -1,4 +1,4 @@
-"""The tables of the benchmark: long ones to time, and others that make more boxes than the limit."""
+"""Tables of the benchmark: long ones to measure time, and others with more boxes than the limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contenders: each learns the table in a process of its own, and is scored on the rows held out."""
+"""Contenders: each is fitted in a separate process and scored on held-out rows."""
 
 from __future__ import annotations
 

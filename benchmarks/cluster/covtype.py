@@ -1,4 +1,4 @@
-"""Forest cover types: models fitted on a cluster beside those of one machine, with and without boxes that decide."""
+"""Forest cover types: models fitted on a cluster, compared with those of one machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table of any length as Parquet files, each of which follows from the seed and its number alone."""
+"""A random table of any length as Parquet files, each determined by the seed and its number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forest cover types in few and in many partitions, beside one machine: `python -m cluster.partitions`.
+"""Forest cover types in few and in many partitions, compared with one machine: `python -m cluster.partitions`.
 
 Shows what the cutting of a table costs where boxes decide. Partitions are learnt in this process, as a cluster learns
 them: the same partitions give the same model.
@@ -32,7 +32,7 @@ FULLY_LABELLED = "FuzzyARTMAP"
 
 
 def measure(kind: str, parameters: dict[str, Any], seed: int, options: argparse.Namespace) -> list[float]:
-    """Return the accuracy of one machine, of one machine in another order, and with each number of partitions."""
+    """Return the accuracy on one machine, with two orders of rows, and with each number of partitions."""
     rows, label, X, y = covtype.split(seed, options.rows, options.labels)
     if kind == FULLY_LABELLED:
         rows = rows[rows[label].notna()].reset_index(drop=True)
@@ -67,7 +67,7 @@ def main(line: list[str] | None = None) -> None:
             scores = np.array([measure(*MODELS[name], seed, options) for seed in range(options.seeds)])
             table.append([name, *(f"{mean:.2f}" for mean in scores.mean(axis=0))])
             print(name, scores.round(2).tolist(), flush=True)
-    head = ["accuracy, %", "one machine", "in another order", *(plural(n_parts, "partition") for n_parts in N_PARTS)]
+    head = ["accuracy, %", "one machine", "other order", *(plural(n_parts, "partition") for n_parts in N_PARTS)]
     print(markdown_table(head, table))
 
 

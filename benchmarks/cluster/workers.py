@@ -1,4 +1,4 @@
-"""Two worker processes with a limit on their memory, and what they used of it."""
+"""Two worker processes with a memory limit, and their peak memory."""
 
 from __future__ import annotations
 

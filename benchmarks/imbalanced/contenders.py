@@ -1,4 +1,4 @@
-"""Ours and its rivals on imbalanced classes, and how one of them is measured on one task."""
+"""Contenders on imbalanced classes, and the measurement of one contender on one task."""
 
 from __future__ import annotations
 

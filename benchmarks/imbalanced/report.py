@@ -1,4 +1,4 @@
-"""The page of the benchmark on rare classes, docs/imbalanced.md: every number is computed from the stored results."""
+"""The page docs/imbalanced.md: every number is computed from the stored results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measure ours and its rivals on imbalanced classes and write docs/imbalanced.md: `make imbalanced`. Resumes."""
+"""Compare classifiers on imbalanced classes and write docs/imbalanced.md: `make imbalanced`. Resumes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The requests that are measured: a path, and bodies that are sent in turn."""
+"""Measured requests: a path, and bodies sent in turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory, lag and disk over many requests: an hour's worth of a mixture, and a long stream of rows to learn."""
+"""Memory, lag and disk use over many requests: an hour of mixed requests, and a long stream of rows to learn."""
 
 from __future__ import annotations
 

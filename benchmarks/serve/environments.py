@@ -1,4 +1,4 @@
-"""MLServer and BentoML, each in an environment of its own below `results/serve`: `python -m serve.environments`.
+"""MLServer and BentoML, each in a separate environment below `results/serve`: `python -m serve.environments`.
 
 They ask for other versions of packages than sslart is tested with. sslart is built from this checkout once, and
 installed beside them, so that they serve the same estimator.

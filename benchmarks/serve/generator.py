@@ -1,4 +1,4 @@
-"""A load generator for machines without wrk: connections on one event loop, each with one request on its way.
+"""A load generator for machines without wrk: connections on one event loop, each with one pending request.
 
 python -m serve.generator URL CONNECTIONS SECONDS BODIES PATH [HEADER VALUE]...
 """

@@ -1,4 +1,4 @@
-"""Load on a server, by a process of its own: wrk where it is on the machine, else the generator in this folder."""
+"""Load on a server from a separate process: wrk if it is installed, else the generator in this folder."""
 
 from __future__ import annotations
 

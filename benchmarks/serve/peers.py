@@ -1,4 +1,4 @@
-"""The same estimators under MLServer and BentoML, beside our service, in turns."""
+"""The same estimators under MLServer, BentoML and our service, measured in turns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our service in a process of its own, with its memory and its metrics."""
+"""Our service in a separate process, with its memory and metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A connection to a server on this machine, for what is not measured."""
+"""A connection to a server on this machine, for requests that are not measured."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Learning from streams, measured: test, then train, with few labels and with all."""
+"""Benchmark of learning from streams: prequential evaluation, with few labels and with all."""

@@ -1,4 +1,4 @@
-"""The streams of the benchmark: five to judge by, others to tune on."""
+"""Streams of the benchmark: five for evaluation, others for tuning."""
 
 from __future__ import annotations
 

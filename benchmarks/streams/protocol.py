@@ -1,4 +1,4 @@
-"""Test, then train: what one contender is measured by."""
+"""Prequential evaluation (test, then train) of one contender."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requirements on ours, beside the findings: the first table of docs/streams.md."""
+"""Requirements on sslart, with the results: the first table of docs/streams.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""river's classifiers with their defaults, and two references that need no features."""
+"""Classifiers of river with default parameters, and two baselines that need no features."""
 
 from __future__ import annotations
 

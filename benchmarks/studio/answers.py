@@ -1,4 +1,4 @@
-"""Label tables through the service, as the studio does, by its questions and in a random order.
+"""Label tables through the service, like the studio, by its questions and in random order.
 
 Run in `benchmarks`: `python -m studio.answers`. An answer counts for all samples that the question lists only
 where they are all of the same class; else the sample alone is answered for, as a careful person would do.

@@ -1,4 +1,4 @@
-"""Tables for labelling: real ones of packages, of which the model is given 2,000 rows and no label."""
+"""Tables for labelling: real tables from packages; the model gets 2,000 rows and no labels."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Promises of models, checked on samples that they have not seen: `make trust`."""
+"""Reported accuracy and guarantees of models, checked on held-out samples: `make trust`."""

@@ -1,4 +1,4 @@
-"""Sets of classes of MAPIE around the same classifier and around a random forest, on the splits of ours."""
+"""Prediction sets of MAPIE with the same classifier and with a random forest, on the same splits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data of the trust benchmark: labels drawn at random from a set, and what is done to them before the fit."""
+"""Data of the trust benchmark: random labels of a set, and their perturbations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The section of docs/trust.md on sets of classes and on the error among the answered, beside MAPIE."""
+"""The section of docs/trust.md on prediction sets and error rates, compared with MAPIE."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from sslart._utils.text import markdown_table
 from trust.conformal import N_FOLDS, RIVALS
 from trust.figures import Mean, Result, at, by_set, mean, percent, ratio, share
-from trust.measures import COVERAGES, FEW_OF_A_CLASS, MAX_ERRORS, SETS, Figures
+from trust.measures import AVERAGE, COVERAGES, FEW_OF_A_CLASS, MAX_ERRORS, SETS, Figures
 from trust.sections import COVERAGE, MAX_ERROR, Findings, Row, command
 from trust.simulations import COPIES_LABELS, PLAIN
 
@@ -15,33 +15,29 @@ MARGIN = 0.05
 
 
 def _sets_row(title: str, results: Sequence[Result], name: str, level: float) -> list[str]:
-    promised = [one for one in results if one["sets"][name] is not None]
     return [
         title,
-        f"{len(promised):,}",
-        f"{len(results) - len(promised):,}",
-        mean(promised, at("sets", name, "held")).percent(),
-        percent(share(promised, lambda one: one["sets"][name]["held"] < level - MARGIN)),
-        f"{mean(promised, at('sets', name, 'size')).value:.2f}",
-        mean(promised, at("sets", name, "mean of classes")).percent(),
-        percent(mean(promised, at("sets", name, "worst class")).value),
+        f"{len(results):,}",
+        mean(results, at("sets", name, "held")).percent(),
+        percent(share(results, lambda one: one["sets"][name]["held"] < level - MARGIN)),
+        f"{mean(results, at('sets', name, 'size')).value:.2f}",
+        mean(results, at("sets", name, "mean of classes")).percent(),
+        percent(mean(results, at("sets", name, "worst class")).value),
     ]
 
 
 def _answers_row(level: str, results: Sequence[Result]) -> list[str]:
-    promised = [one for one in results if one["answers"][level] is not None]
-    error = wrong_among_answered(promised, level)
-    parts = by_set(promised, at("answers", level, "wrong"))
-    wholes = by_set(promised, at("answers", level, "answered"))
+    error = wrong_among_answered(results, level)
+    parts = by_set(results, at("answers", level, AVERAGE, "wrong"))
+    wholes = by_set(results, at("answers", level, AVERAGE, "answered"))
     shares = {name: parts[name] / wholes[name] for name in wholes if wholes[name] > 0.01}
     worst = max(shares, key=lambda name: shares[name]) if shares else None
     return [
         level,
-        f"{len(promised):,}",
-        f"{len(results) - len(promised):,}",
-        percent(share(promised, lambda one: one["answers"][level]["answered"] == 0)),
-        percent(mean(promised, at("answers", level, "answered")).value),
-        mean(promised, lambda one: share_wrong(one["answers"][level])).percent(),
+        f"{len(results):,}",
+        percent(share(results, lambda one: one["answers"][level][AVERAGE]["answered"] == 0)),
+        percent(mean(results, at("answers", level, AVERAGE, "answered")).value),
+        mean(results, lambda one: share_wrong(one["answers"][level][AVERAGE])).percent(),
         error.percent(),
         "" if worst is None else f"{percent(shares[worst])} ({worst})",
     ]
@@ -53,14 +49,13 @@ def share_wrong(found: Figures) -> float:
 
 
 def wrong_among_answered(results: Iterable[Result], level: str) -> Mean:
-    return ratio(results, at("answers", level, "wrong"), at("answers", level, "answered"))
+    return ratio(results, at("answers", level, AVERAGE, "wrong"), at("answers", level, AVERAGE, "answered"))
 
 
 def guarantees(findings: Findings) -> str:
     plain = findings.of(PLAIN)
     head = [
         "splits",
-        "refused",
         "found, %",
         f"more than {100 * MARGIN:.0f} points too low, % of splits",
         "classes in a set",
@@ -70,19 +65,19 @@ def guarantees(findings: Findings) -> str:
         _sets_row(f"{100 * level:g} %{' per class' if per_class else ''}", plain, name, level)
         for name, (level, per_class) in SETS.items()
     ]
-    answer_head = ["`max_error`", "splits", "refused", "nothing answered, % of splits", "answered, %"]
+    answer_head = ["`max_error`", "splits", "nothing answered, % of splits", "answered, %"]
     answer_head += ["wrong, mean of the splits, %", "wrong, all answers together, %", "worst set, %"]
     return (
         f"## Sets of classes, and the error among the answered\n\nBy {command('guarantees')}. [What exactly is "
-        "promised](guide/guarantees.md). `predict_set` refuses a "
-        "coverage that the number of labels cannot promise. A promise is for the mean over many tables with labels: "
+        "promised](guide/guarantees.md). Where labels are too few to exclude a class, `predict_set` has it in "
+        "every set. A promise is for the mean over many tables with labels: "
         "with the labels of one table the coverage is somewhat higher or lower, the more so the fewer labels there are "
-        f"(fifth column). *Classes*: coverage among the samples of each class that has {FEW_OF_A_CLASS} test samples "
+        f"(fourth column). *Classes*: coverage among the samples of each class that has {FEW_OF_A_CLASS} test samples "
         "or more.\n\n"
         + markdown_table(["coverage", *head], rows)
-        + "\n\nWith `max_error` a model abstains where it is not sure. The share of wrong predictions among the "
-        "answered is shown twice: as the mean of the splits, where a split that answers nothing has none wrong, and "
-        "for the answers of all splits together.\n\n"
+        + "\n\nWith `max_error` and `confidence=None` a limit of error holds on average. The share of wrong "
+        "predictions among the answered is shown twice: as the mean of the splits, where a split that answers nothing "
+        "has none wrong, and for the answers of all splits together.\n\n"
         + markdown_table(answer_head, [_answers_row(f"{level:g}", plain) for level in MAX_ERRORS])
         + "\n\n"
         + mapie(findings)
@@ -136,10 +131,9 @@ def guarantees_rows(findings: Findings) -> list[Row]:
     plain = findings.of(PLAIN)
     sets = mean(plain, at("sets", COVERAGE, "held"))
     by_class = mean(plain, at("sets", f"{COVERAGE} per class", "mean of classes"))
-    promised = [one for one in plain if one["answers"][MAX_ERROR] is not None]
-    error = mean(promised, lambda one: share_wrong(one["answers"][MAX_ERROR]))
-    together = wrong_among_answered(promised, MAX_ERROR)
-    answered = mean(promised, at("answers", MAX_ERROR, "answered"))
+    error = mean(plain, lambda one: share_wrong(one["answers"][MAX_ERROR][AVERAGE]))
+    together = wrong_among_answered(plain, MAX_ERROR)
+    answered = mean(plain, at("answers", MAX_ERROR, AVERAGE, "answered"))
     return [
         (
             f"`predict_set(coverage={COVERAGE})` holds the true class in at least 90 % of the sets",
@@ -152,12 +146,12 @@ def guarantees_rows(findings: Findings) -> list[Row]:
             by_class.at_least(float(COVERAGE)),
         ),
         (
-            f"`max_error={MAX_ERROR}`: at most 5 % of the answered are wrong, mean over tables with labels",
+            f"`max_error={MAX_ERROR}, confidence=None`: at most 5 % of the answered are wrong, mean over tables",
             f"{error.percent()} %, with {percent(answered.value)} % answered",
             error.at_most(float(MAX_ERROR)),
         ),
         (
-            f"`max_error={MAX_ERROR}`: at most 5 % are wrong among the answers of all tables together",
+            f"`max_error={MAX_ERROR}, confidence=None`: at most 5 % are wrong among the answers of all tables together",
             f"{together.percent()} %",
             together.at_most(float(MAX_ERROR)),
         ),

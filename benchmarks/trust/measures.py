@@ -1,11 +1,13 @@
-"""Promises of a fitted model, checked on samples that it has not seen."""
+"""Checks of a fitted model on held-out samples."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from scipy.stats import binom
 
 from sslart import AutoSSLART
 from trust.draws import Draw
@@ -14,6 +16,9 @@ Figures = dict[str, Any]
 COVERAGES = (0.8, 0.9, 0.95)
 SETS = {**{f"{level:g}": (level, False) for level in COVERAGES}, "0.9 per class": (0.9, True)}
 MAX_ERRORS = (0.05, 0.1, 0.2)
+CERTAIN, AVERAGE = "certain", "average"
+SENSES = {CERTAIN: 0.9, AVERAGE: None}  # in which `max_error` holds, with the parameter `confidence`
+BY_CHANCE = 0.05  # with which a limit that is just kept would show as many wrong answers on the test part
 FALSE_ALARMS = (0.01, 0.05, 0.1)
 FEW_OF_A_CLASS = 20  # a class with fewer test samples is not judged by itself
 
@@ -69,17 +74,12 @@ def holds(found: Figures, truth: str = "accuracy", test_error: bool = True) -> b
     return bool(low - 1e-9 <= share <= high + 1e-9)
 
 
-def sets(model: AutoSSLART, given: Draw) -> dict[str, Figures | None]:
-    """Return the measures of `predict_set` at each level, for all classes and for each; None where it refuses."""
-    found: dict[str, Figures | None] = {}
-    for name, (level, per_class) in SETS.items():
-        try:
-            members = model.predict_set(given.X_test, coverage=level, per_class=per_class)
-        except ValueError:  # too few labels for the promise
-            found[name] = None
-            continue
-        found[name] = of_sets(members, model.classes_, given)
-    return found
+def sets(model: AutoSSLART, given: Draw) -> dict[str, Figures]:
+    """Return the measures of `predict_set` at each level, for all classes and for each."""
+    return {
+        name: of_sets(model.predict_set(given.X_test, coverage=level, per_class=per_class), model.classes_, given)
+        for name, (level, per_class) in SETS.items()
+    }
 
 
 def of_sets(members: np.ndarray, classes: np.ndarray, given: Draw) -> Figures:
@@ -108,25 +108,39 @@ def _held(members: np.ndarray, place: dict[str, int], truth: np.ndarray) -> np.n
     return np.where(index >= 0, members[np.arange(len(index)), index], False)
 
 
-def answers(model: AutoSSLART, given: Draw) -> dict[str, Figures | None]:
-    """Return the numbers of samples answered, and answered wrongly, with `max_error`; None where it refuses."""
-    found: dict[str, Figures | None] = {}
-    for level in MAX_ERRORS:
-        try:
-            predicted = model.set_params(max_error=level).predict(given.X_test)
-        except ValueError:  # too few labels for the promise
-            found[f"{level:g}"] = None
-            continue
-        finally:
-            model.set_params(max_error=None)
-        answered = np.array([label is not None for label in predicted])
-        found[f"{level:g}"] = {
-            "answered": float(answered.mean()),
-            "wrong": float(np.mean(answered & (predicted != given.truth))),
-        }
-        if given.noisy_truth is not None:
-            found[f"{level:g}"]["noisy"] = float(np.mean(answered & (predicted != given.noisy_truth)))
+def answers(model: AutoSSLART, given: Draw) -> dict[str, dict[str, Figures]]:
+    """Return the shares of samples answered, and answered wrongly, with `max_error` in each sense."""
+    return {
+        f"{level:g}": {sense: _answers(model, given, level, confidence) for sense, confidence in SENSES.items()}
+        for level in MAX_ERRORS
+    }
+
+
+def _answers(model: AutoSSLART, given: Draw, level: float, confidence: float | None) -> Figures:
+    predicted = model.set_params(max_error=level, confidence=confidence).predict(given.X_test)
+    model.set_params(max_error=None, confidence=SENSES[CERTAIN])
+    answered = np.array([label is not None for label in predicted])
+    found = {"answered": float(answered.mean()), "wrong": float(np.mean(answered & (predicted != given.truth)))}
+    if given.noisy_truth is not None:
+        found["noisy"] = float(np.mean(answered & (predicted != given.noisy_truth)))
     return found
+
+
+def answering(results: Iterable[Figures], level: str, sense: str) -> list[Figures]:
+    return [one for one in results if one["answers"][level][sense]["answered"] > 0]
+
+
+def exceeds(one: Figures, level: str, sense: str) -> bool:
+    """Return True if more of the answers on the test part are wrong than the limit allows."""
+    found = one["answers"][level][sense]
+    return bool(found["wrong"] > float(level) * found["answered"] + 1e-9)
+
+
+def exceeds_clearly(one: Figures, level: str, sense: str) -> bool:
+    """Return True if that is more than the finite test part explains."""
+    found = one["answers"][level][sense]
+    n_answered, n_wrong = (round(found[name] * one["n_test"]) for name in ("answered", "wrong"))
+    return exceeds(one, level, sense) and bool(binom.sf(n_wrong - 1, n_answered, float(level)) < BY_CHANCE)
 
 
 def alarms(model: AutoSSLART, given: Draw) -> dict[str, float]:

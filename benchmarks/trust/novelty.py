@@ -1,4 +1,4 @@
-"""The section of docs/trust.md on false alarms of novelty."""
+"""The section of docs/trust.md on false alarms of novelty detection."""
 
 from __future__ import annotations
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from machine import description
 from sslart._utils.text import markdown_table
-from trust import draws, guarantees, novelty, sections
+from trust import draws, guarantees, limits, novelty, panels, sections
 from trust.figures import LIMIT, Result, at, by_set
 from trust.sections import Findings, Row
 from trust.simulations import CHANGES, COPIES, N_LABELS, PLAIN, RIVALS
@@ -16,6 +17,7 @@ TEXTS: dict[str, Callable[[Findings], str]] = {
     "noise": sections.noise,
     "copies": sections.copies,
     "guarantees": guarantees.guarantees,
+    "limits": limits.limits,
     "novelty": novelty.novelty,
     "changes": sections.changes,
 }
@@ -24,6 +26,7 @@ ROWS: dict[str, Callable[[Findings], list[Row]]] = {
     "noise": sections.noise_rows,
     "copies": sections.copies_rows,
     "guarantees": guarantees.guarantees_rows,
+    "limits": limits.limits_rows,
     "novelty": novelty.novelty_rows,
 }
 
@@ -33,12 +36,29 @@ def table(rows: Sequence[Row]) -> str:
     return markdown_table(["promise", "found", "held"], cells)
 
 
+def with_sections(text: str, results: Sequence[Result], names: Sequence[str], label: str) -> str:
+    """Return a page in which some sections, and their rows of the first table, are new."""
+    findings = Findings(results)
+    for name in names:
+        heading, new = TEXTS[name](findings).split("\n\n", maxsplit=1)
+        old = re.compile(rf"{re.escape(heading)}\n.*?(?=\n## |\Z)", re.DOTALL)
+        new = f"{heading}\n\nMeasured after the other sections, with version `{label}`. {new}\n"
+        text = old.sub(lambda _, new=new: new, text) if old.search(text) else f"{text}\n{new}"
+        rows = ROWS[name](findings) if name in ROWS else []
+        promises = tuple(f"| {promise} |" for promise, *_ in rows)
+        lines = [line for line in text.split("\n") if not line.startswith(promises)]
+        first = next(at for at, line in enumerate(lines) if line.startswith("|"))
+        end = lines.index("", first)
+        text = "\n".join([*lines[:end], *table(rows).split("\n")[2:], *lines[end:]])
+    return text
+
+
 def _n_repeats(findings: Findings, *simulations: str) -> int:
     return 1 + max((one["repeat"] for name in simulations for one in findings.of(name)), default=-1)
 
 
-def page(results: Sequence[Result], names: Sequence[str], label: str) -> str:
-    """Return the page, or these sections of it."""
+def page(results: Sequence[Result], names: Sequence[str], label: str, of_panels: Sequence[Result] = ()) -> str:
+    """Return the page, or these sections of it; at its end that of the tables with several rows of one unit."""
     findings = Findings(results)
     rows = [row for name, rows_of in ROWS.items() if name in names for row in rows_of(findings)]
     text = (
@@ -65,4 +85,5 @@ def page(results: Sequence[Result], names: Sequence[str], label: str) -> str:
         "sets, each of which counts once; after ± the standard error over the sets. *Held*: what is found is as "
         f"promised; where a standard error of coverage, error or false alarms is given, but for {LIMIT:g} of these.\n\n"
     )
-    return text + "\n\n".join(text_of(findings) for name, text_of in TEXTS.items() if name in names) + "\n"
+    text += "\n\n".join(text_of(findings) for name, text_of in TEXTS.items() if name in names) + "\n"
+    return f"{text}\n{panels.section(of_panels)}" if of_panels else text

@@ -1,4 +1,4 @@
-"""Compare what models promise with what is found, and write docs/trust.md: `make trust`. A stopped run continues."""
+"""Check reported accuracy and guarantees on held-out samples, and write docs/trust.md: `make trust`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pieces
 from accuracy.sets import ORDER
-from trust import page
+from trust import page, panels
 from trust.simulations import N_REPEATS, SECTIONS, Work, do, work_of
 
 
@@ -45,6 +45,7 @@ def arguments_of(line: list[str] | None) -> argparse.Namespace:
         "--only", nargs="+", choices=SECTIONS, metavar="SECTION", help="these only; print, write no page"
     )
     parser.add_argument("--sets", nargs="+", choices=ORDER, metavar="SET", help="these only; print, write no page")
+    parser.add_argument("--replace", action="store_true", help="with --only: write these sections into the page")
     parser.add_argument("--quick", action="store_true", help="one repetition; print, write no page")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--label", help="version of ours, part of the name of the file of results")
@@ -59,7 +60,10 @@ def main(line: list[str] | None = None) -> None:
     work = all_work(sections, tuple(arguments.sets or ORDER), 1 if arguments.quick else N_REPEATS)
     start = time.perf_counter()
     results = measure(arguments.out / f"{label}.jsonl", work, arguments.jobs)
-    text = page.page(results, sections, label)
+    if arguments.replace:
+        arguments.page.write_text(page.with_sections(arguments.page.read_text(), results, sections, label))
+        return
+    text = page.page(results, sections, label, [] if arguments.only else panels.judged(arguments.out))
     pieces.show_or_write(text, None if arguments.only or arguments.sets or arguments.quick else arguments.page)
     print(f"{time.perf_counter() - start:.0f} s")
 

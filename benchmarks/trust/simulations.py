@@ -1,4 +1,4 @@
-"""The simulations of the trust benchmark: what is drawn, what is done to it, what is measured."""
+"""Simulations of the trust benchmark: data, perturbations and measurements."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ NOISE_FEATURES, NOISE_LABELS, NOISE_CLASSES, NOISE_REPEATS = (20, 100, 500, 2000
 COPIES_LABELS, CHANGES_LABELS = 40, 80
 
 PLAIN, NOISE, LATER = "plain", "noise", "later rows"
+GROUPED = "readings, groups given"
 COPIES: dict[str, tuple[draws.Change, int]] = {  # with the number of updates
     "as they are": (draws.unchanged, 0),
     "twice": (draws.twice, 0),
     "updated twice": (draws.unchanged, 2),
-    "readings, groups given": (draws.readings_in_groups, 0),
+    GROUPED: (draws.readings_in_groups, 0),
     "readings, groups not given": (draws.readings, 0),
 }
 CHANGES: dict[str, draws.Change] = {
@@ -35,6 +36,7 @@ SECTIONS = {
     "noise": (NOISE,),
     "copies": tuple(COPIES),
     "guarantees": (PLAIN, *RIVALS),
+    "limits": (PLAIN, GROUPED),
     "novelty": (PLAIN,),
     "changes": (PLAIN, *CHANGES, LATER),
 }

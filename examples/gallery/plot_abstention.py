@@ -1,6 +1,6 @@
 """
-A model that may abstain
-========================
+Abstention
+==========
 
 There are two reasons to abstain. A sample may lie far from all labels: with ``search_depth`` a model searches only its
 best few boxes, and abstains if none of them has a label. Or a sample may lie between classes: ``abstain_below`` is the

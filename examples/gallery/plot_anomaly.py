@@ -1,6 +1,6 @@
 """
-Is the plant still running as usual?
-====================================
+Anomaly detection in a plant
+============================
 
 A heat exchanger of a plant has six sensors. Their values go up and down with the load of the plant and with the
 weather, so that no fixed limit of a single sensor finds a fault. A :class:`~sslart.FuzzyART` learns what normal

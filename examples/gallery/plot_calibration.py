@@ -1,6 +1,6 @@
 """
-Can the probabilities be trusted?
-=================================
+Calibration of probabilities
+============================
 
 Of all samples to which a model gives 80 %, eight in ten should be of that class. If so, it is calibrated, and one can
 decide by its probabilities: whom to treat, which alarm to follow. A reliability diagram shows it: on the diagonal the

@@ -1,6 +1,6 @@
 """
-Members and their votes
-=======================
+Votes of an ensemble
+====================
 
 What one SSL-ART learns depends on the order of the samples. :class:`~sslart.WESSLART` has several members, each of
 which learnt the same samples in another order, and weights each vote for a class by the recall of the member for that

@@ -1,6 +1,6 @@
 """
-Families of evidence
-====================
+Families of basis functions
+===========================
 
 A prediction of :class:`~sslart.AutoSSLART` is a sum over several families of basis functions: boxes over all features,
 features by themselves, trends, boxes over a few features, labels propagated between boxes, and randomised trees.

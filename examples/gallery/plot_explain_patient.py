@@ -1,6 +1,6 @@
 """
-Why this patient?
-=================
+Explain one prediction
+======================
 
 A model that predicts the course of a disease needs an explanation. Here :class:`~sslart.AutoSSLART` learns from the
 diabetes data of scikit-learn, in which the course of one training patient in three is known, and explains its

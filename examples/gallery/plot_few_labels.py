@@ -1,6 +1,6 @@
 """
-How many labels are enough?
-===========================
+Accuracy by number of labels
+============================
 
 Pictures of handwritten digits are cheap, and somebody has to look at each to label it. Of scikit-learn's digits 300 are
 to learn from, and only a few of them keep their label; 500 others are the test.

@@ -1,6 +1,6 @@
 """
-What matters to a model
-=======================
+Feature importances
+===================
 
 With evidence mapping, every prediction is a sum of contributions of features: exact Shapley values. Their mean size is
 the importance of a feature, and a contribution against its value shows how the model uses the feature. Neither needs a

@@ -2,10 +2,10 @@
 Active learning: which samples to label first
 =============================================
 
-An expert is ready to label a few samples. Which? One can draw them at random. Or one can select them by active
-learning: :class:`~sslart.active.QueryPool` returns the sample whose label would lower the uncertainty about all samples
-most. First these lie among many samples, later between the classes; every third one is chosen without regard
-to the predictions. ``sslart label`` does the same on the command line.
+An expert can label a few samples. They can be drawn at random, or selected by active learning:
+:class:`~sslart.active.QueryPool` returns the sample whose label would reduce the uncertainty most: first samples in
+dense regions, later samples between the classes; every third one is chosen regardless of the predictions. ``sslart
+label`` does the same on the command line.
 """
 
 import matplotlib.pyplot as plt

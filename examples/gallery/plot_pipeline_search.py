@@ -1,6 +1,6 @@
 """
-A search in a pipeline
-======================
+Grid search in a pipeline
+=========================
 
 The estimators work where scikit-learn's do. Here the digits are first reduced to a few principal components, and a grid
 search finds how many of them to keep and which vigilance to use. Four in five training samples have no label.

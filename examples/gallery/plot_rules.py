@@ -1,5 +1,5 @@
 """
-A model as rules
+Rules of a model
 ================
 
 Two kinds of rules: few and short ones that agree with what a model predicts, and one for each of its boxes. Here it

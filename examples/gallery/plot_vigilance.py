@@ -1,5 +1,5 @@
 """
-What vigilance does
+Effect of vigilance
 ===================
 
 Vigilance, ρ, is the parameter of SSL-ART with the largest effect on a model. It sets how similar the samples of one box

@@ -1,4 +1,4 @@
-"""From what was parsed to what the user gets, as scikit-learn's loaders give it."""
+"""Conversion of parsed data to a Bunch, as returned by scikit-learn's loaders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same content whatever the format: a digest of what was parsed, and checks against the catalogue."""
+"""Digest of parsed data, independent of the file format, and checks against the catalogue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One file from a server: what has come so far is kept, and the next attempt continues from there."""
+"""Resumable download of a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text files as rows of cells, whatever separates them, and rows as numbers."""
+"""Read text files with any separator as rows of cells or numbers."""
 
 from __future__ import annotations
 

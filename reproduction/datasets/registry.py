@@ -1,4 +1,4 @@
-"""All data sets by name: which there are, where they are, and how to get them."""
+"""Registry of all data sets: names, locations and loaders."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The experiments of the paper, one file each: run on the real data, measured beside printed."""
+"""The experiments of the paper, one file each, on real data: measured and published results."""

@@ -1,4 +1,4 @@
-"""Experiment 8: how many nodes SSL-ART makes of the UCI sets."""
+"""Experiment 8: number of nodes of SSL-ART on the UCI sets."""
 
 from __future__ import annotations
 

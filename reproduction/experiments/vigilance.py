@@ -1,4 +1,4 @@
-"""Experiment 1: what vigilance does, on Heart Cleveland."""
+"""Experiment 1: effect of vigilance on Heart Cleveland."""
 
 from __future__ import annotations
 

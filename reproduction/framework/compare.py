@@ -1,4 +1,4 @@
-"""Measured beside printed: rows of tables, and whether two means can be the same."""
+"""Comparison of measured and published results: rows of tables, and tests of equal means."""
 
 from __future__ import annotations
 

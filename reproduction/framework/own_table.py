@@ -1,4 +1,4 @@
-"""A table of one's own in the place of the data sets of an experiment."""
+"""A user's own table in place of the data sets of an experiment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that decides the results of a run: the seed, its size, and a table and models of one's own."""
+"""Settings that determine the results of a run: seed, size, and the user's own table and models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The paper's models, by the names it gives them, and ours that the paper does not have."""
+"""The models of the paper under its names, and additional models of sslart."""
 
 from __future__ import annotations
 

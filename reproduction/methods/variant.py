@@ -1,4 +1,4 @@
-"""Models of one's own beside those of an experiment: any importable classifier in the manner of scikit-learn."""
+"""The user's own models in an experiment: any importable classifier with scikit-learn's interface."""
 
 from __future__ import annotations
 

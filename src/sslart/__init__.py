@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 
-# imported when first used, so that importing sslart, and a command such as `sslart --help`, stays quick
+# imported on first use, so that importing sslart, and commands such as `sslart --help`, stay quick
 _LATER = {
     "AutoSSLART": "sslart.estimators._sslart",
     "DriftEvent": "sslart._drift.monitor",
@@ -78,7 +78,7 @@ _PACKAGES = (
     "rules",
     "server",
 )
-if not TYPE_CHECKING:  # else a type checker would take every name for one of sslart
+if not TYPE_CHECKING:  # with it a type checker would accept any name
     __getattr__ = lazy_names(__name__, _LATER, _PACKAGES)
 
 

@@ -1,4 +1,4 @@
-"""`python -m sslart` is the command `sslart`."""
+"""Entry point of `python -m sslart`, the same as the command `sslart`."""
 
 from sslart.cli import main
 

@@ -1,4 +1,4 @@
-"""Noise on labels and on features, to study how robust a model is on any data."""
+"""Label noise and feature noise, to study the robustness of models."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ __all__ = ["add_white_noise", "switch_labels"]
 
 
 def switch_labels(y: Any, share: float = 0.1, *, random_state: Any = None) -> NDArray[Any]:
-    """Give a share of the labelled samples another class, drawn evenly from the other classes.
+    """Replace the class of a share of the labelled samples by another class, drawn uniformly.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Classes; -1 (among integers), None or NaN where unlabelled. Unlabelled samples stay so.
+        Classes; -1 (among integers), None or NaN where unlabelled. Unlabelled samples are unchanged.
     share : float, default=0.1
-        Which part of the labelled samples is switched, from 0 to 1, rounded to whole samples.
+        Share of the labelled samples to switch, from 0 to 1, rounded to whole samples.
     random_state : int, RandomState instance or None, default=None
-        Seeds which samples are switched and to which class.
+        Random seed of the samples and their new classes.
 
     Returns
     -------
@@ -61,22 +61,22 @@ def add_white_noise(
 ) -> FloatArray:
     """Add Gaussian white noise to the features of a share of the samples, at a given signal-to-noise ratio.
 
-    Signal and noise are measured on the scale on which every feature spans 0 to 1 over `X`: the power of a sample is
-    the mean square of its values there, and the variance of its noise is that power divided by 10^(snr_db / 10).
+    Signal and noise are measured with every feature of `X` scaled to [0, 1]: the power of a sample is the mean square
+    of its scaled values, and the variance of its noise is that power divided by 10^(snr_db / 10).
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Numbers; NaN where missing, which stays missing. A constant feature gets no noise.
+        Numbers; missing values (NaN) stay missing. A constant feature gets no noise.
     snr_db : float, default=10
         Signal-to-noise ratio in decibels.
     share : float, default=1
-        Which part of the samples gets noise, from 0 to 1, rounded to whole samples.
+        Share of the samples that gets noise, from 0 to 1, rounded to whole samples.
     clip : bool, default=True
-        Whether values stay within the range of their feature in `X`. This removes part of the noise, so that the
-        ratio which results is somewhat higher than `snr_db`.
+        Whether to clip values to the range of their feature in `X`. This removes part of the noise, so the resulting
+        ratio is somewhat higher than `snr_db`.
     random_state : int, RandomState instance or None, default=None
-        Seeds which samples get noise, and the noise.
+        Random seed of the samples and the noise.
 
     Returns
     -------

@@ -14,9 +14,10 @@ arrays                one after the other, each with zeros up to a multiple of
                       8 bytes
 ====================  =======================================================
 
-The header has at most `MAX_HEADER` bytes, and the arrays are as long as the rest of the file: reading takes memory in
-proportion to the file, whatever it claims. It is read in one pass, and the arrays are views of its bytes. The checksum
-finds damage. It does not prove who wrote the file, but loading any file gives either a model that can be or an error.
+The header has at most `MAX_HEADER` bytes, and the arrays fill the rest of the file, so reading needs memory in
+proportion to the file size, whatever the header claims. The file is read in one pass, and the arrays are views of its
+bytes. The checksum detects damage but does not authenticate the author; loading any file gives either a valid model or
+an error.
 """
 
 from __future__ import annotations
@@ -50,28 +51,27 @@ Model = FuzzyART | FuzzyARTMAP | SSLART | AutoSSLART | WESSLART
 def save(model: Model, path: str | os.PathLike[str], samples: bool = True) -> None:
     """Write a model to one file atomically.
 
-    The file holds the fitted weights: a model that is loaded predicts at once, and the same bits.
+    The file has the fitted weights: a loaded model predicts without fitting, with the same bits.
 
     Parameters
     ----------
     model : FuzzyART, FuzzyARTMAP, SSLART, AutoSSLART or WESSLART
-        Fitted or not. `FuzzyART.labels_`, which belongs to the samples last learnt, is not saved.
+        Fitted or not. `FuzzyART.labels_`, which belongs to the samples learnt last, is not saved.
     path : str or path
-        An older file there is replaced only when the new one is complete.
+        The file to write. An existing file is replaced atomically.
     samples : bool, default=True
-        Whether the file holds samples of the training table, in the user's units: evidence mapping keeps the labelled
-        ones, to learn on from. Without them the loaded model predicts, explains and flags novelty with the same bits.
-        All that needs them raises a ValueError: `partial_fit`, `sslart.merge`, and whatever shows or weighs labelled
-        samples, such as questions for active learning. `fit` learns afresh.
+        Whether to save the labelled training samples that evidence mapping stores, in the user's units, for further
+        learning. Without them the loaded model predicts, explains and flags novelty with the same bits. Everything that
+        needs them raises a ValueError: `partial_fit`, `sslart.merge`, and what shows or weights labelled samples, such
+        as queries of active learning. `fit` still fits from scratch.
 
     Notes
     -----
-    A file without samples is no anonymous file. It holds the boxes, the range of each column (with ``scaling="rank"`` a
-    table of its values), and the names of columns, categories and classes. A box of a single sample is that sample: all
-    boxes of `support_` 1 can be read as rows, rounded to a grid of 2**32 steps. Lower the vigilance, so that boxes hold
-    several samples, where that matters. No key or hash of a row is in the file, and nothing of the drift that a stream
-    has shown. Of each labelled sample the file has its class, which labels belong together, and what the others predict
-    for it, by which promises are kept.
+    A file without samples is not anonymous. It has the boxes, the range of each column (with ``scaling="rank"`` a table
+    of its values), and the names of columns, categories and classes. A box of a single sample is that sample: all boxes
+    of `support_` 1 can be read as rows, rounded to a grid of 2**32 steps. If that matters, lower the vigilance, so that
+    boxes contain several samples. The file has no key or hash of a row, and no drift statistics of a stream. For each
+    labelled sample it has the class, the group, and the leave-one-out prediction, which guarantees are based on.
 
     Examples
     --------
@@ -94,15 +94,15 @@ def save_with_notes(
     *,
     samples: bool = True,
 ) -> None:
-    """Write a model to one file, with further plain values and arrays that `load` leaves out of account.
+    """Write a model to one file, with additional plain values and arrays that `load` ignores.
 
-    `before_replace` gets the path of the new file just before it takes the place of the old one, and may raise.
+    `before_replace` is called with the path of the new file before it replaces the old one, and may raise.
     """
     write_file(Path(path), *_described(model, notes, samples=samples), before_replace)
 
 
 def model_bytes(model: Model) -> bytes:
-    """Return the bytes that `save` writes; they are equal for models that agree in every bit."""
+    """Return the bytes that `save` writes; equal models have equal bytes."""
     return b"".join(file_contents(*_described(model, {}, samples=True)))
 
 
@@ -123,7 +123,7 @@ def _described(model: Model, notes: dict[str, Any], *, samples: bool) -> tuple[d
 
 
 def load(path: str | os.PathLike[str]) -> Model:
-    """Read a model written by `save`; it predicts and learns exactly as the saved model would have.
+    """Read a model written by `save`; it predicts and learns exactly like the saved one.
 
     Parameters
     ----------
@@ -136,18 +136,17 @@ def load(path: str | os.PathLike[str]) -> Model:
     Raises
     ------
     ValueError
-        If the file is not a model, is damaged, was written by a sslart of another protocol, or holds what no model can
-        have, whatever its checksum: arrays whose shapes do not fit together; boxes off the grid, or with the upper
-        corner below the lower one; ranges that are infinite or reversed; numbers of samples that are negative, above
-        2**53, or lower than those of their parts; classes that come twice or have no sample; members with other columns
-        or classes; weights that are no numbers, and trees that do not end; a header of more than 2**28 bytes, or with
-        values that are nested more than 64 levels deep.
+        If the file is not a model, is damaged, has another protocol, or has invalid contents, even with a correct
+        checksum: arrays of inconsistent shapes; boxes off the grid, or with the upper corner below the lower one;
+        infinite or reversed ranges; numbers of samples that are negative, above 2**53, or lower than those of their
+        parts; duplicate classes or classes without samples; members with different columns or classes; weights that
+        are not finite, and trees with cycles; a header of more than 2**28 bytes, or nested more than 64 levels deep.
 
     Notes
     -----
-    What is loaded can be saved and loaded again. Parameters are not checked here but, as everywhere, when they are
-    used. Nothing is fitted: the weights are those of the file. Loading takes memory in proportion to the size of the
-    file, and runs nothing that is in it. Where a file was saved without samples, what needs them raises a ValueError.
+    A loaded model can be saved again. Parameters are validated, as always, when they are used. Nothing is fitted.
+    Loading takes memory in proportion to the size of the file, and does not execute its contents. For a file saved
+    without samples, methods that need them raise a ValueError.
     """
     return load_with_notes(path)[0]
 
@@ -159,7 +158,7 @@ def load_with_notes(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any]
 
 
 def model_from_bytes(content: bytes, name: str) -> Model:
-    """Return the model in the bytes of `model_bytes` or of a saved file; `name` identifies it in errors."""
+    """Load a model from the bytes of `model_bytes` or of a saved file; `name` identifies it in errors."""
     return _read(io.BytesIO(content), name)[0]
 
 
@@ -173,7 +172,7 @@ def _read(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[Model, dict[str
             model.__sslart_restore__(reader.read(header["state"]))
         notes = reader.read(header.get("notes", {}))
         if not isinstance(notes, dict):
-            raise ValueError("the notes beside the model are of another kind")
+            raise ValueError("the notes saved with the model have a wrong type")
         reader.check_all_read()
     except KeyError as error:
         raise ValueError(f"{printable(os.fspath(path))} is not a valid sslart model: it has no {error}.") from error
@@ -208,8 +207,8 @@ def file_contents(described: dict[str, Any], arrays: list[NDArray[Any]]) -> list
     header += b" " * (-len(header) % ALIGNMENT)
     if len(header) > MAX_HEADER:
         raise ValueError(
-            f"The model has {len(header):,} bytes of names, categories and settings, and a file holds {MAX_HEADER:,}. "
-            "Keep fewer labelled samples (max_labels), or leave out columns with very many categories."
+            f"The model has {len(header):,} bytes of names, categories and settings; the limit is {MAX_HEADER:,}. "
+            "Store fewer labelled samples (max_labels), or leave out columns with very many categories."
         )
     prefix = _PREFIX.pack(_MAGIC, PROTOCOL, len(header))
     contents: list[Any] = [header]
@@ -222,40 +221,42 @@ def file_contents(described: dict[str, Any], arrays: list[NDArray[Any]]) -> list
 
 
 def read_header(file: BinaryIO, path: str | os.PathLike[str]) -> tuple[dict[str, Any], NDArray[np.uint8]]:
-    """Return the header and the bytes of the arrays, both checked; no memory is taken by sizes that the file claims."""
+    """Read and validate the header and the bytes of the arrays, without allocating memory by claimed sizes."""
     name = printable(os.fspath(path))
     prefix = file.read(_PREFIX.size)
     if not prefix.startswith(_MAGIC):
-        raise ValueError(f"{name} is not a sslart model: its first bytes are wrong. Was it written by sslart.save?")
+        raise ValueError(
+            f"{name} is not a sslart model: it does not start with the signature of a file written by sslart.save."
+        )
     digest = file.read(_DIGEST_SIZE)
-    truncated = ValueError(f"{name} is damaged: it ends too early. Save the model again, or restore a backup.")
+    truncated = ValueError(f"{name} is damaged: it is truncated. Save the model again, or restore a backup.")
     if len(prefix) < _PREFIX.size or len(digest) < _DIGEST_SIZE:
         raise truncated
     _, protocol, length = _PREFIX.unpack(prefix)
     if protocol != PROTOCOL:
         raise ValueError(
-            f"{name} was written by another sslart: it has protocol {protocol}, and sslart {version('sslart')} reads "
-            f"protocol {PROTOCOL}. Load it with the sslart that wrote it, or upgrade sslart if that was a newer one."
+            f"{name} was written by another version of sslart: it has protocol {protocol}, but sslart "
+            f"{version('sslart')} reads protocol {PROTOCOL}. Use the version that wrote it, or upgrade sslart."
         )
     if length > MAX_HEADER:
         raise ValueError(
-            f"{name} is not a sslart model: its header has {length:,} bytes, that of a model at most {MAX_HEADER:,}."
+            f"{name} is not a sslart model: its header has {length:,} bytes, more than the limit of {MAX_HEADER:,}."
         )
     if length > _n_bytes_left(file):
         raise truncated
     if length % ALIGNMENT:
-        raise ValueError(f"{name} is not a sslart model: the length of its header is no multiple of {ALIGNMENT}.")
+        raise ValueError(f"{name} is not a sslart model: the length of its header is not a multiple of {ALIGNMENT}.")
     content = np.empty(_n_bytes_left(file), dtype=np.uint8)
     if file.readinto(content.data) != len(content):  # type: ignore[attr-defined]
         raise truncated
     actual = hashlib.sha256(prefix)
     actual.update(content.data)
     if actual.digest() != digest:
-        raise ValueError(f"{name} is damaged: its checksum does not fit. Save the model again, or restore a backup.")
+        raise ValueError(f"{name} is damaged: its checksum does not match. Save the model again, or restore a backup.")
     try:
         header = json.loads(content[:length].tobytes(), parse_constant=_refuse_constant)
     except RecursionError:
-        raise ValueError(f"{name} is not a sslart model: its header is nested too deep.") from None
+        raise ValueError(f"{name} is not a sslart model: its header is nested too deeply.") from None
     except ValueError as error:
         raise ValueError(f"{name} is not a sslart model: its header is not JSON.") from error
     if not isinstance(header, dict):
@@ -268,21 +269,21 @@ def _refuse_constant(name: str) -> None:
 
 
 def read_arrays(content: NDArray[np.uint8], described: list[dict[str, Any]]) -> list[NDArray[Any]]:
-    """Return the arrays as views of their bytes, once their sizes are known to add up to these."""
+    """Return the arrays as views of the bytes, after validating their sizes."""
     shapes = [tuple(one["shape"]) for one in described]
     if any(one["dtype"] not in DTYPES for one in described):
         raise ValueError("it has an array of a type that models do not have")
     if any(type(length) is not int or length < 0 for shape in shapes for length in shape):
-        raise ValueError("it has an array of impossible shape")
+        raise ValueError("it has an array of invalid shape")
     dtypes = [np.dtype(one["dtype"]) for one in described]
     sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
     if sum(size + -size % ALIGNMENT for size in sizes) != len(content):
-        raise ValueError("the arrays are not as long as the file")
+        raise ValueError("the sizes of the arrays do not match the file")
     arrays, start = [], 0
     for shape, dtype, size in zip(shapes, dtypes, sizes, strict=True):
         end = start + size + -size % ALIGNMENT
         if content[start + size : end].any():
-            raise ValueError("it has bytes that belong to no array")
+            raise ValueError("it has bytes outside all arrays")
         arrays.append(content[start : start + size].view(dtype).reshape(shape))
         start = end
     return arrays
@@ -303,7 +304,7 @@ _FLOATS = {repr(value): value for value in (math.nan, math.inf, -math.inf)}
 
 
 def to_plain(value: Any, arrays: list[NDArray[Any]], depth: int = 0) -> Any:
-    """Return a value as JSON can hold it; arrays go to the list and leave their number."""
+    """Convert a value for JSON; arrays are appended to the list and replaced by their index."""
     if depth > MAX_DEPTH:
         raise ValueError(f"sslart.save cannot write a value that is nested more than {MAX_DEPTH} levels deep.")
 
@@ -377,13 +378,13 @@ class PlainReader:
     def _dict(pairs: list[Any]) -> dict[Any, Any]:
         read = dict(pairs)
         if len(read) < len(pairs):
-            raise ValueError("it has a dict with a key that comes twice")
+            raise ValueError("it has a dict with a duplicate key")
         return read
 
     def check_all_read(self) -> None:
-        """Raise a ValueError where an array was not read."""
+        """Raise a ValueError if an array was not read."""
         if self._left:
-            raise ValueError("it has an array that belongs to nothing")
+            raise ValueError("it has an unused array")
 
 
 def _random_state(state: dict[str, Any]) -> np.random.RandomState:

@@ -1,6 +1,6 @@
-"""sslart in river: a classifier and a novelty detector that learn one dict at a time.
+"""Classifier and novelty detector for river, which learn one dict at a time.
 
-Needs river, which the extra `river` brings.
+Needs river, installed by the extra `river`.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ Label = bool | str | int
 
 
 class RiverModel:
-    """The methods that both models for river have."""
+    """Base class of the river models."""
 
     _dicts: DictModel
 
     @property
     def drift_events(self) -> list[DriftEvent]:
-        """The drifts found so far, with the features that moved by name; see `sslart.DriftEvent`."""
+        """The drifts detected so far, with the names of the features that moved; see `sslart.DriftEvent`."""
         model, keys = self._dicts.model, list(self._dicts.is_category)
         events: list[DriftEvent] = model.drift_ if keys and model.__sklearn_is_fitted__() else []
 
@@ -60,7 +60,7 @@ class RiverModel:
         return [replace(event, features=tuple(map(named, event.features))) for event in events]
 
     def to_sklearn(self) -> Any:
-        """Return a fitted scikit-learn style copy with feature names, to explain, save, or train further.
+        """Return a fitted copy in scikit-learn's interface, with feature names, to explain, save or train further.
 
         Its features are in the order of `feature_names_in_`.
         """
@@ -71,29 +71,29 @@ class RiverModel:
 
 
 class StreamClassifier(RiverModel, MiniBatchClassifier):
-    """A sslart classifier that learns from a river stream, with labels for all samples or for some.
+    """Semi-supervised classifier for river streams.
 
-    The features of a sample are numbers, or categories given as strings or booleans. A key that is not there, None and
-    NaN are missing values, which are no evidence. A key may be new at any time: the model goes on as if its value had
-    been missing before. The first value of a key decides whether it is a number or a category.
+    Features are numbers, or categories given as strings or booleans. Absent keys, None and NaN are missing values. New
+    keys may appear at any time and count as missing before. The first value of a key decides whether it is a number or
+    a category.
 
     Parameters
     ----------
     estimator : FuzzyARTMAP, SSLART, AutoSSLART, WESSLART or None, default=None
-        What learns; its parameters are taken over, and nothing that it has learnt. None: SSLART with one-to-one
-        mapping. `bounds`, if any, are two numbers for all features: a dict has no order.
+        The estimator to use; only its parameters are copied. None is SSLART with one-to-one mapping. `bounds`, if
+        given, are two numbers for all features, since a dict has no order.
 
     Notes
     -----
-    A label of None means unlabelled, and here nothing else does: -1 is a class. `predict_one` is None before the first
-    label and where the estimator abstains. A sample without any value is not learnt; its probabilities are the shares
-    of the classes among the labels so far.
+    Only None means unlabelled here: -1 is a class. `predict_one` returns None before the first label and where the
+    estimator abstains. Samples with missing values only are not learnt; their probabilities are the class frequencies
+    so far.
 
-    Without `bounds` the range of the features grows with the stream, and the first boxes are small. Give `bounds` where
+    Without `bounds` the range of the features grows with the stream, and the first boxes are small. Give `bounds` if
     the range is known.
 
-    AutoSSLART fits its regression again at the first prediction after it has learnt. That suits streams where labels
-    are rare, or mini-batches. All members of WESSLART learn the same stream, and make the same boxes.
+    AutoSSLART updates its regression at the first prediction after learning, which suits mini-batches or streams with
+    rare labels. All members of WESSLART learn the same stream in the same order and have the same boxes.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class StreamClassifier(RiverModel, MiniBatchClassifier):
     >>> evaluate.progressive_val_score(datasets.Phishing().take(500), StreamClassifier(), metrics.Accuracy())
     Accuracy: 85.17%
 
-    Samples without a label are learnt as well.
+    Unlabelled samples are learnt too.
 
     >>> model = StreamClassifier()
     >>> for number, (x, y) in enumerate(datasets.Phishing().take(300)):
@@ -127,38 +127,38 @@ class StreamClassifier(RiverModel, MiniBatchClassifier):
         x : dict
             Features by name.
         y : bool, str, int or None
-            The class; None where it is not known.
+            The class; None if unknown.
         """
         self._dicts.learn([x], [y])
 
     def learn_many(self, X: pd.DataFrame, y: Iterable[Label | None] | None = None) -> None:
-        """Learn the rows of a frame in their order: quicker than one by one, and the same.
+        """Learn the rows of a frame in order; equivalent to `learn_one` for each row, but faster.
 
         Parameters
         ----------
         X : pandas.DataFrame
         y : series or None
-            Classes; None or NaN where they are not known. None: no label at all.
+            Classes; None or NaN where unknown. None if there are no labels.
         """
         samples = X.to_dict("records")
         self._dicts.learn(samples, [None] * len(samples) if y is None else y)
 
     def predict_proba_one(self, x: Sample, **kwargs: Any) -> dict[Label, float]:
-        """Return the probability of each class; none before the first label."""
+        """Return the probability of each class; empty before the first label."""
         classes, (shares,) = self._probabilities([x])
         return dict(zip(classes, shares.tolist(), strict=True))
 
     def predict_one(self, x: Sample, **kwargs: Any) -> Label | None:
-        """Return the class of a sample; None before the first label and where the estimator abstains."""
+        """Return the class of a sample; None before the first label and if the estimator abstains."""
         return self._predictions([x])[0]
 
     def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Return the probability of each class, a row for each of X and a column for each class."""
+        """Return a frame of class probabilities with one row per row of X and one column per class."""
         classes, shares = self._probabilities(X.to_dict("records"))
         return optional("pandas", "data").DataFrame(shares, index=X.index, columns=classes)
 
     def predict_many(self, X: pd.DataFrame) -> pd.Series:
-        """Return the class of each row of X; None before the first label and where the estimator abstains."""
+        """Return the class of each row of X; None before the first label and if the estimator abstains."""
         found = self._predictions(X.to_dict("records"))
         return optional("pandas", "data").Series(found, index=X.index, dtype=object if None in found else None)
 
@@ -183,14 +183,14 @@ class StreamClassifier(RiverModel, MiniBatchClassifier):
 
 
 class NoveltyDetector(RiverModel, AnomalyDetector):
-    """Scores how novel the samples of a river stream are: unlike all boxes of fuzzy ART, or like a rare box.
+    """Novelty detector for river streams, based on fuzzy ART: distance to the best box, and its rarity.
 
-    Features are those of `StreamClassifier`: numbers and categories, missing or new at any time.
+    Features are numbers and categories, as in `StreamClassifier`; they may be missing or new at any time.
 
     Parameters
     ----------
     estimator : FuzzyART or None, default=None
-        What learns; its parameters are taken over, and nothing that it has learnt. None: FuzzyART with its defaults.
+        The estimator to use; only its parameters are copied. None is FuzzyART with default parameters.
 
     Examples
     --------
@@ -211,8 +211,8 @@ class NoveltyDetector(RiverModel, AnomalyDetector):
     def score_one(self, x: Sample) -> float:
         """Return the novelty of a sample, from 0 to 1; 0 before anything has been learnt.
 
-        That is 1 - m log(1 + s) / log(1 + n), with m the match of the best box less what lies beyond the range, s the
-        samples that this box has learnt, and n all samples.
+        The score is 1 - m log(1 + s) / log(1 + n), where m is the match of the best box minus the distance outside the
+        range, s the number of samples of this box, and n the number of all samples.
         """
         rows, known = self._dicts.read([x])
         if not rows:
@@ -224,9 +224,9 @@ class NoveltyDetector(RiverModel, AnomalyDetector):
 
 
 class DictModel:
-    """A model that learns from dicts: the column of each feature, and how often each class has been learnt.
+    """A model that learns from dicts, with the column of each feature and the count of each class.
 
-    `estimator`: as the user gave it; `default` takes its place if that is None; `kinds`: those that the user may give.
+    `estimator` is as given by the user; `default` replaces None; `kinds` are the allowed classes.
     """
 
     def __init__(self, estimator: Any, default: Any, kinds: tuple[type, ...]) -> None:
@@ -240,8 +240,8 @@ class DictModel:
             raise ValueError("bounds must be two numbers for all features here: the features of a dict have no order.")
         if self.model.scaling == RANK:
             raise ValueError(
-                "scaling='rank' needs many samples in the first call, and a stream begins with one: leave scaling at "
-                "its default here, or give the logarithm of features whose values are crowded."
+                "scaling='rank' needs many samples in the first call, but a stream starts with one: leave scaling at "
+                "its default, or use the logarithm of skewed features."
             )
         self.is_category: dict[Hashable, bool] = {}  # the features in the order of the columns
         self.label_counts: dict[Label, int] = {}
@@ -253,7 +253,7 @@ class DictModel:
         return classes, counts / counts.sum()
 
     def learn(self, samples: Iterable[Sample], labels: Iterable[Label | None]) -> None:
-        """Learn samples in their order, those without a new feature together; all of them, or none."""
+        """Learn samples in order, batching those without new features; on error, none are learnt."""
         together = list(zip(samples, labels, strict=True))
         before = {"model": shallow_copy(self.model), "is_category": {**self.is_category}}
         before["label_counts"] = {**self.label_counts}
@@ -281,7 +281,7 @@ class DictModel:
         self._learn_rows(rows, known)
 
     def read(self, samples: list[Sample]) -> tuple[list[int], Any]:
-        """Return the indices of samples with a value in a known feature, and these samples as model input."""
+        """Return the indices of samples with a value in a known feature, and the model input for them."""
         rows = [self._row(x) for x in samples]
         known = [index for index, row in enumerate(rows) if _has_value(row)]
         return known, self._as_samples([rows[index] for index in known]) if known else None
@@ -331,7 +331,7 @@ class DictModel:
 
 
 class _Frame:
-    """As much of a data frame as sslart reads: to make one of a single row takes pandas long."""
+    """Minimal data frame with the interface that sslart reads: creating a pandas frame per row is slow."""
 
     def __init__(self, columns: list[NDArray[Any]]) -> None:
         self._columns = columns
@@ -359,8 +359,8 @@ def _number(key: Hashable, value: Any) -> float:
         number = math.nan
     if not math.isfinite(number):
         raise ValueError(
-            f"Feature {key!r} is a number and has the value {value!r}. Give a finite number, None where it is missing, "
-            "or strings or booleans from the first sample on where it is a category."
+            f"Feature {key!r} is numeric but has the value {value!r}. Give a finite number, or None if it is missing; "
+            "for a category, give strings or booleans from the first sample on."
         )
     return number
 
@@ -370,5 +370,5 @@ def _category(key: Hashable, value: Any) -> str | bool | int | float | None:
         return None
     plain = value.item() if isinstance(value, np.generic) else value
     if not isinstance(plain, str | bool | int | float):
-        raise ValueError(f"Feature {key!r} is a category and has the value {value!r}: give a string or a boolean.")
+        raise ValueError(f"Feature {key!r} is categorical but has the value {value!r}: give a string or a boolean.")
     return plain

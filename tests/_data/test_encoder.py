@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from conftest import lattices
-from sslart._data.encoder import Encoder, Feature
+from sslart._data.encoder import Encoder, Feature, recode_boxes
 from sslart._data.ranks import GRID
 from sslart._data.samples import Table
-from sslart._data.scaling import recode_boxes
 from sslart._reference import encode
 
 finite = st.floats(-1e6, 1e6, allow_nan=False)

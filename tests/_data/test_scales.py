@@ -13,10 +13,9 @@ from hypothesis.extra import numpy as hnp
 
 from sslart._art.backend import encode
 from sslart._data import ranks as tables
-from sslart._data.encoder import Encoder
+from sslart._data.encoder import Encoder, is_crowded, recode_boxes, scaled_by
 from sslart._data.ranks import GRID, MAX_KNOTS, RANK, RankScale, RankTable
 from sslart._data.samples import Table
-from sslart._data.scaling import is_crowded, recode_boxes, scaled_by
 
 finite = st.floats(-1e9, 1e9, allow_nan=False, width=32)
 columns = hnp.arrays(np.float64, st.tuples(st.integers(2, 30), st.just(1)), elements=finite).filter(

@@ -285,7 +285,7 @@ def test_a_stream_of_dicts_begins_with_one_sample_and_has_no_ranks() -> None:
     from sslart.river import NoveltyDetector, StreamClassifier
 
     for wrapper, estimator in ((StreamClassifier, SSLART), (NoveltyDetector, FuzzyART)):
-        with pytest.raises(ValueError, match="needs many samples in the first call, and a stream begins with one"):
+        with pytest.raises(ValueError, match="needs many samples in the first call, but a stream starts with one"):
             wrapper(estimator(scaling="rank"))
     stream = StreamClassifier(AutoSSLART(random_state=0))
     for value in range(4):

@@ -59,7 +59,7 @@ def test_text_is_what_it_holds(form: str, frame: Any, tmp_path: Path) -> None:
         "weight": f"numbers in kg, such as {WEIGHTS[0]} kg",
         "price": f"numbers in $, such as ${PRICES[0]:,.2f}",
     }
-    assert noted(model, "texts taken for missing") == {"colour": "'n/a' in 40 rows"}
+    assert noted(model, "texts treated as missing") == {"colour": "'n/a' in 40 rows"}
 
 
 def test_a_stream_guesses_nothing() -> None:
@@ -74,9 +74,9 @@ def test_text_is_read_on_as_it_was_first_read() -> None:
     assert model.partial_fit(as_text(), Y).n_nodes_ == boxes
     with pytest.raises(ValueError, match="numbers in kg in the data learnt first, and holds '3 lb'"):
         model.predict(as_text().assign(weight="3 lb"))
-    with pytest.raises(ValueError, match="held dates in the data learnt first, and 'soon' is none"):
+    with pytest.raises(ValueError, match="held dates in the data learnt first, and 'soon' is not one"):
         model.predict(as_text().assign(day="soon"))
-    with pytest.warns(UserWarning, match="holds numbers, and 'heavy', taken for blank"):
+    with pytest.warns(UserWarning, match="holds numbers, and 'heavy', treated as blank"):
         model.predict(as_text().assign(weight="heavy"))
 
 
@@ -144,8 +144,8 @@ def test_a_mark_that_many_rows_have_is_blank_among_measurements_and_a_slip_or_a_
 def test_the_mark_of_a_measurement_is_named_and_read_so_later() -> None:
     frame = pd.DataFrame({"rain": [f"{n / 100}" for n in range(100)] + ["T"] * 20, "x": RANDOM.rand(N)})
     model = AutoSSLART(random_state=0).fit(frame, Y)
-    assert noted(model, "texts read as numbers") == {"rain": "numbers, such as 0.0; 'T' taken for blank"}
-    with pytest.warns(UserWarning, match="holds numbers, and 'T', taken for blank"):
+    assert noted(model, "texts read as numbers") == {"rain": "numbers, such as 0.0; 'T' treated as blank"}
+    with pytest.warns(UserWarning, match="holds numbers, and 'T', treated as blank"):
         model.predict(frame)
 
 
@@ -159,7 +159,7 @@ def test_a_date_without_its_day_or_month_is_blank_and_named(gap: str) -> None:
     days = pd.Series(DAYS.strftime(form), dtype=object)
     days[3] = gap
     model = AutoSSLART(random_state=0).fit(whole.assign(day=days), Y)
-    assert noted(model, "texts read as dates or times") == {"day": f"such as {days[0]}; {gap!r} taken for blank"}
+    assert noted(model, "texts read as dates or times") == {"day": f"such as {days[0]}; {gap!r} treated as blank"}
     expected = AutoSSLART(random_state=0).fit(whole, Y).predict_proba(whole)
     np.testing.assert_array_equal(model.predict_proba(whole.assign(day=days)), expected)
 
@@ -173,7 +173,7 @@ def test_words_in_a_column_of_numbers_are_gaps() -> None:
     frame = pd.DataFrame({"x": pd.Series(numbers, dtype=object), "z": RANDOM.rand(40)})
     model = SSLART(random_state=0).fit(frame, ["a", "b"] * 20)
     assert model.coded_feature_names_ == ["x", "z"]
-    assert noted(model, "texts taken for missing") == {"x": "'-', '?' in 2 rows"}
+    assert noted(model, "texts treated as missing") == {"x": "'-', '?' in 2 rows"}
     assert model.predict(frame).shape == (40,)
 
 

@@ -80,7 +80,7 @@ def test_what_was_killed_is_not_tried_again(tmp_path: Path, monkeypatch: pytest.
         tried.append(mutant)
         return True
 
-    monkeypatch.setattr(mutation, "passes", lambda *_: True)
+    monkeypatch.setattr(mutation, "passes", lambda *_, **__: True)
     monkeypatch.setattr(mutation, "killed", killed)
     sample, results, tests = mutation.shuffled(part, 0)[:3], tmp_path / "results.jsonl", mutation.digest(part.tests)
     for mutant, was_killed, own in zip(sample, (True, False, False), ("old", tests, "old"), strict=True):

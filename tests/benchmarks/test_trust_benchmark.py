@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +16,9 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import pandas as pd
 
-from trust import conformal, draws, figures, measures, page, run, simulations
+import pieces
+from accuracy.sets import ORDER
+from trust import conformal, draws, figures, limits, measures, page, panels, run, simulations, thresholds
 from trust.simulations import COPIES, LATER, NOISE, PLAIN, Work, do
 
 IRIS = Work(PLAIN, "Iris", 20, 0)
@@ -174,10 +178,62 @@ def test_a_model_is_measured_on_samples_it_has_not_seen(iris: draws.Draw) -> Non
     members = model.predict_set(iris.X_test, coverage=0.9)
     own = np.searchsorted(model.classes_.astype(str), iris.truth.astype(str))
     assert found["sets"]["0.9"]["held"] == members[np.arange(len(own)), own].mean()
-    cautious = model.set_params(max_error=0.1).predict(iris.X_test)
-    answered = np.array([label is not None for label in cautious])
-    assert found["answers"]["0.1"]["answered"] == answered.mean()
-    assert found["answers"]["0.1"]["wrong"] == np.mean(answered & (cautious != iris.truth))
+    for sense, confidence in (("certain", 0.9), ("average", None)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # twenty labels are too few for certainty
+            cautious = model.set_params(max_error=0.1, confidence=confidence).predict(iris.X_test)
+        answered = np.array([label is not None for label in cautious])
+        assert found["answers"]["0.1"][sense]["answered"] == answered.mean()
+        assert found["answers"]["0.1"][sense]["wrong"] == np.mean(answered & (cautious != iris.truth))
+
+
+def test_models_above_their_limit_are_counted_among_those_that_answer() -> None:
+    def result(answered: float, wrong: float) -> dict[str, Any]:
+        return {"n_test": 100, "answers": {"0.1": {"certain": {"answered": answered, "wrong": wrong}}}}
+
+    kept, above, clearly, silent = result(0.5, 0.05), result(0.5, 0.06), result(0.5, 0.25), result(0.0, 0.0)
+    assert measures.answering([kept, above, silent], "0.1", "certain") == [kept, above]
+    assert [measures.exceeds(one, "0.1", "certain") for one in (kept, above, clearly, silent)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
+    assert [measures.exceeds_clearly(one, "0.1", "certain") for one in (kept, above, clearly)] == [False, False, True]
+
+
+def test_tables_that_choose_thresholds_judge_nothing() -> None:
+    judging = {one.lower() for one in ORDER}
+    assert not [name for name in thresholds.TUNING if name.split("/")[1].lower() in judging]
+    assert {"MASS/Pima.tr", "MASS/biopsy", "carData/TitanicSurvival"}.isdisjoint(thresholds.TUNING)
+
+
+def test_a_section_takes_the_place_of_the_one_before() -> None:
+    results = [do(IRIS)]
+    whole = page.page(results, ("accuracy", "limits", "novelty"), "x")
+    parts = page.with_sections(whole.replace("| 20 labels | 1 |", "| 20 labels | 999 |"), results, ("limits",), "y")
+    assert parts.count("## Limits of error for one model") == 1
+    parts = parts.replace("Measured after the other sections, with version `y`. ", "")
+    assert sorted(parts.splitlines()) == sorted(whole.splitlines())
+    without = page.page(results, ("accuracy", "novelty"), "x")
+    added = page.with_sections(without, results, ("limits",), "y")
+    assert added.startswith(without[:200])
+    assert [added.count(f"| {row[0]} |") for row in limits.limits_rows(page.Findings(results))] == [1, 1]
+    assert page.with_sections(added, results, ("limits",), "y") == added
+
+
+def test_the_page_has_the_tables_with_several_rows_of_a_unit_if_they_were_measured(tmp_path: Path) -> None:
+    one = {"kind": "panel", "table": "MASS/OME", "with_id": True, "n_labels": 60, "draw": 0, "dependence": "ID"}
+    one |= {"stated": 0.7, "low": 0.6, "high": 0.8, "found": 0.75, "test_error": 0.02}
+    answered = {"answered": 0.5, "wrong": 0.06}
+    one["answers"] = {"0.1": {"certain": {"answered": 0.0, "wrong": 0.0}, "average": answered}}
+    assert panels.judged(tmp_path) == []
+    pieces.store(tmp_path / panels.FILE, [one, {**one, "table": "plm/Males"}])  # the second one is for tuning
+    assert panels.judged(tmp_path) == [one]
+    found = page.page([], (), "x", panels.judged(tmp_path))
+    assert "The interval holds in **1 of 1** fits" in found
+    assert "is wrong in 0 of 0; with `confidence=None` in 1 of 1." in found
+    assert "Dependent rows" not in page.page([], (), "x")
 
 
 @pytest.mark.slow

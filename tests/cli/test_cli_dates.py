@@ -65,7 +65,7 @@ def test_a_date_without_its_day_is_blank_with_a_note(tmp_path: Path, capsys: Any
     table, model = week(tmp_path, "%m/%d/%Y"), tmp_path / "model.sslart"
     table.write_text(table.read_text().replace("03/05/2021", "3/-9/2021"))
     assert main(["fit", str(table), "--label", "kind", "--out", str(model), "--quiet"]) == 0
-    assert "'3/-9/2021' in column 'day' lacks a part of the date and is taken for blank" in capsys.readouterr().err
+    assert "'3/-9/2021' in column 'day' lacks a part of the date and is treated as blank" in capsys.readouterr().err
     assert main(["predict", str(model), str(table), "--out", str(tmp_path / "out.csv")]) == 0
     assert "weekday of day=Saturday" in sslart.load(model).coded_feature_names_
     assert main(["what-if", str(model), str(table), "--row", "1", "--range", "day=0000-00-00:2021-04-20"]) == 1

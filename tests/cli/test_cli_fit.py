@@ -228,7 +228,7 @@ def test_names_among_numbers_are_categories_with_a_note(cells: list[str], tmp_pa
     assert main(arguments) == 0
     shown = capsys.readouterr()
     assert f"column 'size' has {cells[-1]!r}" in shown.err or f"column 'size' has {cells[-6]!r}" in shown.err
-    assert "all are taken for categories. --number size" in shown.err
+    assert "all are treated as categories. --number size" in shown.err
     assert shown.out.splitlines()[1].split()[:2] == ["size", "category"]
     assert main(["predict", str(out), str(data), "--quiet"]) == 0
     assert main([*arguments[:-2], "--number", "size"]) == 0
@@ -241,7 +241,7 @@ def test_a_mark_among_measurements_is_blank_with_a_note(tmp_path: Path, capsys: 
     data.write_text("rain,kind,x\n" + "".join(f"{one},{'ab'[n % 2]},{n % 7}\n" for n, one in enumerate(cells)))
     assert main(["fit", str(data), "--label", "kind", "--out", str(out)]) == 0
     shown = capsys.readouterr()
-    assert "column 'rain' has numbers, such as 0.01; 'T' taken for blank" in shown.err
+    assert "column 'rain' has numbers, such as 0.01; 'T' treated as blank" in shown.err
     assert "number  " in next(line for line in shown.out.splitlines() if line.strip().startswith("rain"))
     assert main(["predict", str(out), str(data), "--out", str(tmp_path / "classes.csv")]) == 0
 
@@ -342,7 +342,7 @@ def test_marks_for_missing_values_are_no_class(tmp_path: Path, capsys: Captured)
     summary = json.loads(printed.out)
     assert summary["labels"] == {"a": 10, "b": 10}
     assert summary["unlabelled"] == 20
-    assert printed.err.count("'NA' in column 'kind' is taken for unlabelled") == 1
+    assert printed.err.count("'NA' in column 'kind' is treated as unlabelled") == 1
 
 
 def test_what_more_labels_would_bring_is_one_line_or_the_reason_why_not(tmp_path: Path, capsys: Captured) -> None:

@@ -190,7 +190,7 @@ def test_a_token_comes_from_the_environment_and_is_never_printed(
             secret = own.add_token("reader")
         arguments = ["predict", "iris", str(iris(folder)), "--server", service.url]
         assert main(arguments) == 1
-        assert "A token is needed" in capsys.readouterr().err
+        assert "A token is required" in capsys.readouterr().err
         monkeypatch.setenv("SSLART_TOKEN", secret)
         assert main(arguments) == 0
         assert main(["update", "iris", str(iris(folder)), "--server", service.url]) == 1
@@ -198,7 +198,7 @@ def test_a_token_comes_from_the_environment_and_is_never_printed(
             main(["predict", "--server", service.url, "--nonsense"])
         assert main(["predict", "--help"]) == 0
         shown = capsys.readouterr()
-        assert "has not the scope 'learn'" in shown.err
+        assert "does not have the scope 'learn'" in shown.err
         assert "SSLART_TOKEN" in shown.out
         assert secret not in shown.out + shown.err
 

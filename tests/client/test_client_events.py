@@ -73,7 +73,7 @@ def test_listening_goes_on_after_the_service_was_started_again(tmp_path: Path) -
 
 
 def test_events_of_a_kind_that_is_none_are_refused(tmp_path: Path) -> None:
-    refused = pytest.raises(WrongRequestError, match="There are no events 'noise'")
+    refused = pytest.raises(WrongRequestError, match="Unknown kind of event 'noise'")
     with serve(tmp_path) as service, Client(service.url) as client, refused:
         client.events(kinds=["noise"])
 

@@ -92,7 +92,7 @@ def test_parameters_change_without_a_fit(client: Client) -> None:
     client.fit("flowers", flowers(), label="species")
     client.set_parameters("flowers", abstain_below=1.0)
     assert client.predict("flowers", ROWS[:1]).classes == [None]
-    with pytest.raises(WrongRequestError, match="cannot be changed without a fit"):
+    with pytest.raises(WrongRequestError, match="cannot be changed without a refit"):
         client.set_parameters("flowers", vigilance=0.5)
 
 
@@ -136,5 +136,5 @@ def test_tables_that_are_none_are_refused(client: Client, tmp_path: Path) -> Non
         client.fit("flowers", tmp_path / "nothing.csv")
     with pytest.raises(TypeError, match="A table is"):
         client.fit("flowers", 3)
-    with pytest.raises(ValueError, match="no labels"):
+    with pytest.raises(ValueError, match="No labels"):
         client.label("flowers", {})

@@ -53,7 +53,7 @@ def test_a_call_with_the_same_key_adds_nothing(tmp_path: Path) -> None:
 def test_what_has_no_key_is_not_sent_again(tmp_path: Path) -> None:
     with serve(tmp_path) as service, Wire(service.url) as wire, Client(wire.url) as client:
         wire.drop_answers = True
-        with pytest.raises(UnreachableError, match="It is not known whether the request was carried out") as raised:
+        with pytest.raises(UnreachableError, match="It is unknown whether the request was carried out") as raised:
             client.create("flowers")
         assert raised.value.status is None
         wire.drop_answers = False

@@ -136,13 +136,13 @@ def test_exports_for_other_programs(client: Client) -> None:
 @pytest.mark.parametrize(
     ("samples", "problem"),
     [
-        ([], "There are no rows"),
+        ([], "No rows given"),
         ({"sepal_length": 1}, "a list of dicts"),
         ("rows", "a list of dicts"),
         ([[1, 2, 3, 4]], "a list of dicts"),
         (np.zeros(4), "1 dimensions"),
-        ([{"sepal_length": float("inf")}], "Row 0 holds infinity in 'sepal_length'"),
-        (FLOWERS.iloc[:1, [0, 0]], "two columns of the same name"),
+        ([{"sepal_length": float("inf")}], "Row 0 has infinity in 'sepal_length'"),
+        (FLOWERS.iloc[:1, [0, 0]], "two columns with the same name"),
     ],
 )
 def test_samples_that_are_none_are_refused_with_the_cure(client: Client, samples: Any, problem: str) -> None:

@@ -200,13 +200,13 @@ def test_mistakes_are_named_with_their_cure() -> None:
         SSLART().fit(frames()[0], dd.from_delayed(pieces, meta=pd.Series(dtype=float)))
     with pytest.raises(ValueError, match="y has no labelled sample"):
         SSLART().fit(X, da.full(N, -1, chunks=60))
-    with pytest.raises(ValueError, match="X must have two dimensions"):
+    with pytest.raises(ValueError, match="X must be two-dimensional"):
         SSLART().fit(X[:, 0], few)
-    with pytest.raises(ValueError, match=r"validation=0\.2 holds a"):
+    with pytest.raises(ValueError, match=r"validation=0\.2 holds out a"):
         WESSLART().fit(X, few, (blobs()[0], blobs()[2]))
     with pytest.raises(ValueError, match="vigilance of SSLART must be"):
         SSLART(vigilance=2).fit(X, few)
-    with pytest.raises(ValueError, match="classes is for samples that are no collection"):
+    with pytest.raises(ValueError, match="classes is not supported for dask collections"):
         SSLART().partial_fit(X, few, classes=[0, 1])
     model = SSLART(random_state=0).fit(X, few)
     before = saved(model.to_local())

@@ -68,3 +68,12 @@ def test_files_that_a_page_names_exist(page: str) -> None:
     named = set(re.findall(r"`([\w/]+\.(?:py|hpp|cpp|md|toml))`", text)) - {"src/sslart/_mapping/evidence/hinge.py"}
     roots = (ROOT, ROOT / "src" / "kernel", ROOT / "src" / "sslart", ROOT / "src" / "sslart" / "_mapping" / "evidence")
     assert [name for name in sorted(named) if not any((root / name).is_file() for root in roots)] == []
+
+
+def test_the_files_named_on_the_page_exist() -> None:
+    text = PAGE.read_text(encoding="utf-8").split("```")[2]
+    named = set(re.findall(r"`([\w/*]+\.(?:py|hpp|cpp))`", text))
+    places = [ROOT / "src" / "sslart", ROOT / "src" / "kernel", ROOT]
+    missing = sorted(one for one in named if "*" not in one and not any((place / one).exists() for place in places))
+    assert len(named) > 20
+    assert not missing

@@ -114,7 +114,7 @@ def test_a_small_choice_prefers_the_smallest_box_that_holds_a_sample_and_zero_is
     model.set_params(vigilance=1.0).partial_fit([[0.5]])  # and a point inside it
     assert np.hstack([model.lower_, model.upper_]).tolist() == [[0.25, 0.75], [0.5, 0.5]]
     assert model.predict([[0.5]]).tolist() == [1]
-    with pytest.raises(ValueError, match="all boxes that hold a sample tie"):
+    with pytest.raises(ValueError, match="all boxes that contain a sample tie"):
         model.set_params(choice=0).partial_fit([[0.5]])
 
 

@@ -15,7 +15,7 @@ from sslart import SSLART, FuzzyARTMAP
 
 @given(samples=lattices(min_samples=3, missing=False))
 def test_every_training_sample_is_learnt(samples: np.ndarray) -> None:
-    # one pass, fast learning: what was just learnt is predicted rightly, and no box mixes classes
+    # one pass, fast learning: what was just learnt is predicted correctly, and no box mixes classes
     y = np.arange(len(samples)) % 3
     model = FuzzyARTMAP(bounds=(0, 1))
     for sample, label in zip(samples, y, strict=True):

@@ -196,7 +196,7 @@ def test_strings_are_none_where_it_abstains_and_every_row_is_predicted_by_itself
         (
             {"max_error": 0.05},
             r"max_error=0\.05 cannot be kept with 90 % certainty with 14 labels, so that the model abstains from every "
-            r"prediction: it needs at least 45 labels, all of them predicted rightly\. Label more samples",
+            r"prediction: it needs at least 45 labels, all of them predicted correctly\. Label more samples",
         ),
         (
             {"max_error": 0.1},
@@ -259,6 +259,19 @@ def test_a_model_that_cannot_keep_the_error_abstains_everywhere_and_warns() -> N
     assert "no probability is high enough for at most 10 % wrong predictions (max_error)" in str(explanation)
 
 
+def test_where_too_many_are_wrong_it_says_how_many_more_labels_would_do() -> None:
+    X, y = overlapping(150, 1)
+    model = AutoSSLART(random_state=0).fit(X, y)
+    for level, times in ((0.16, 2), (0.15, 3)):
+        with pytest.warns(
+            UserWarning, match=f"{times} times as many would do, if no larger share of them is predicted"
+        ):
+            assert (model.set_params(max_error=level).predict(X) == -1).all()
+    with pytest.warns(UserWarning, match=r"smallest error is [\d.]+ %\. Label more samples") as caught:
+        model.set_params(max_error=0.05).predict(X)
+    assert "times as many" not in str(caught[0].message)
+
+
 @pytest.mark.parametrize("model", [SSLART(), SSLART(mapping="one-to-one"), WESSLART(3)])
 def test_models_that_keep_no_labels_are_refused_with_the_cure(model: Any) -> None:
     X, y = load_iris(return_X_y=True)
@@ -314,7 +327,7 @@ def test_copies_promise_no_more_than_the_samples_they_are_copies_of() -> None:
     twice = guarantees(AutoSSLART(random_state=0).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2)))
     assert twice.n_labels == once.n_labels == len(y)
     model = AutoSSLART(random_state=0, max_error=0.015).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
-    with pytest.warns(UserWarning, match=r"max_error=0\.015 cannot be kept .* with 76 labels of 38 groups"):
+    with pytest.warns(UserWarning, match=r"max_error=0\.015 cannot be kept .* with 76 labels in 38 groups of copies"):
         assert (model.predict(X) == -1).all()
 
 
@@ -335,9 +348,11 @@ def test_groups_count_one_and_the_promise_is_for_new_groups() -> None:
         covered.append(sets[np.arange(len(truth)), truth].mean())
     assert covered[0] < 0.8 < 0.85 < covered[1]
     assert guarantees(model).n_labels == 40
-    with pytest.warns(UserWarning, match=r"with 120 labels of 40 groups .* needs at least 45 groups, all"):
+    with pytest.warns(UserWarning, match=r"with 120 labels in 40 groups, so .* needs at least 45 groups, all"):
         model.set_params(max_error=0.05).predict(new)
     assert [len(view_of(model).promises.curve(one).answered) <= 40 for one in (0.9, None)] == [True, False]
+    assert guarantees(model).unit == "group"
+    assert "needs at least 45 groups, and there are 40" in guarantees(model, [0.05]).levels[0].sentence()
     n_units = view_of(model).promises.curve(0.9).n_answered
     assert n_units == 40
 

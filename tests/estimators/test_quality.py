@@ -54,6 +54,7 @@ def test_figures_are_those_of_scikit_learn_on_left_out_predictions(iris_model: A
     assert [one.label for one in quality.classes] == iris_model.classes_.tolist()
 
 
+@pytest.mark.usefixtures("plain_pictures")
 def test_every_surface_prints_this_statement(iris_model: Any, tmp_path: Path) -> None:
     quality = iris_model.quality_
     assert iris_model.summary().quality == quality
@@ -88,12 +89,21 @@ def test_chance_is_taken_for_skill_about_as_rarely_as_the_test_says() -> None:
     assert shown <= 4  # of 20, at a level of 5 %: more in 0.3 % of such runs
 
 
-@pytest.mark.parametrize("with_column", [True, False])
-def test_dependence_between_rows_is_found_and_named(with_column: bool) -> None:
+@pytest.fixture(scope="module")
+def visited() -> tuple[pd.DataFrame, np.ndarray, Any]:
+    """Return visits of patients, half of the labels, and a model that has learnt them with the patients' numbers."""
     random = np.random.default_rng(2)
     X, y = visits(random)
-    X = X if with_column else X.drop(columns="patient")
-    quality = AutoSSLART(random_state=0).fit(X, few(y, 120, random)).quality_
+    labels = few(y, 120, random)
+    return X, labels, AutoSSLART(random_state=0).fit(X, labels)
+
+
+@pytest.mark.parametrize("with_column", [True, False])
+def test_dependence_between_rows_is_found_and_named(
+    with_column: bool, visited: tuple[pd.DataFrame, np.ndarray, Any]
+) -> None:
+    X, labels, model = visited
+    quality = (model if with_column else AutoSSLART(random_state=0).fit(X.drop(columns="patient"), labels)).quality_
     assert quality.dependence is not None
     assert quality.dependence.column == ("patient" if with_column else None)
     assert quality.dependence.accuracy_alone > quality.accuracy.value  # what leave-one-out claims
@@ -104,28 +114,25 @@ def test_dependence_between_rows_is_found_and_named(with_column: bool) -> None:
     assert "--group" in str(quality)
 
 
-def test_found_dependence_is_saved_and_stated_again(tmp_path: Path) -> None:
-    random = np.random.default_rng(1)
-    X, y = visits(random)
-    model = AutoSSLART(random_state=0).fit(X, few(y, 120, random))
+def test_found_dependence_is_saved_and_stated_again(
+    tmp_path: Path, visited: tuple[pd.DataFrame, np.ndarray, Any]
+) -> None:
+    X, _, model = visited
     sslart.save(model, tmp_path / "model.sslart")
     loaded = sslart.load(tmp_path / "model.sslart")
     assert loaded.quality_ == model.quality_
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
 
 
-def test_an_ensemble_finds_it_too() -> None:
-    random = np.random.default_rng(1)
-    X, y = visits(random)
-    model = WESSLART(2, mapping="evidence", random_state=0).fit(X, few(y, 120, random))
+def test_an_ensemble_finds_it_too(visited: tuple[pd.DataFrame, np.ndarray, Any]) -> None:
+    X, labels, _ = visited
+    model = WESSLART(2, mapping="evidence", families=["box", "linear"], random_state=0).fit(X, labels)
     assert model.quality_.dependence is not None
     assert model.quality_.skill == "no evidence yet"
 
 
-def test_named_groups_are_not_doubted() -> None:
-    random = np.random.default_rng(1)
-    X, y = visits(random)
-    labels = few(y, 120, random)
+def test_named_groups_are_not_doubted(visited: tuple[pd.DataFrame, np.ndarray, Any]) -> None:
+    X, labels, _ = visited
     given = AutoSSLART(random_state=0).fit(X.drop(columns="patient"), labels, groups=X["patient"])
     assert given.quality_.dependence is None
     assert given.quality_.how == "leave-one-group-out"
@@ -160,6 +167,7 @@ def test_labelled_rows_that_differ_are_named_in_the_statement() -> None:
     assert "ward" not in warning
 
 
+@pytest.mark.usefixtures("plain_pictures")
 def test_a_report_on_learnt_rows_shows_left_out_figures(tmp_path: Path) -> None:
     X, y = load_iris(as_frame=True, return_X_y=True)
     y = load_iris().target_names[y].astype(object)

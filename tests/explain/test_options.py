@@ -283,6 +283,25 @@ def test_what_follows_from_two_columns_must_be_within_what_was_learnt() -> None:
     assert _options.relation_values(space.table, relation).tolist()[0] == [10, 10]
 
 
+def test_parts_of_a_date_are_no_columns_that_follow_in_the_eyes_of_a_user() -> None:
+    frame = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=120), "n": np.arange(120.0) * 7 % 120})
+    view = view_of(SSLART(0.9, random_state=0).fit(frame, np.arange(120) % 2))
+    options = options_of(view)
+    space = ChangeSpace(view, options, view.read(frame[:3]))
+    assert len(options.relations) == len(options.why_not) > 0
+    assert set(options.why_not.values()) == {"part of a date"}
+    assert not space.n_following.any()
+    assert space.follows.all()
+    later = np.full((1, len(options.values)), STAY)
+    later[0, 0] = 37
+    table, valid = space.table_of(np.array([0]), later)
+    assert valid.all()
+    expected = view.read(frame[37:38])
+    assert [values[0] for values in table.categories.values()] == [v[0] for v in expected.categories.values()]
+    n_changes, _ = space.measured(np.array([0]), table)
+    assert n_changes.tolist() == [1]
+
+
 def test_numbers_for_categories_are_zero_and_missing_ones_are_not() -> None:
     relation = _options.Relation(1, (0,), lambda bases: bases[0])
     table = Table(np.full((2, 1), np.nan), {0: np.array(["u", None], dtype=object)})

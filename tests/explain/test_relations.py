@@ -84,6 +84,7 @@ def test_what_is_not_exact_or_has_missing_values_elsewhere() -> None:
     given = base(80, 2)
     assert not found_with(2 * given[:, 0] + np.random.RandomState(0).normal(0, 0.05, 80), given)
     assert not found_with(given[:, 0] % 5, given)
+    assert not found_with(np.floor(given[:, 0]), given)
     given[::7, 0] = np.nan
     (relation,) = found_with(np.where(np.arange(80) % 5, 3 * given[:, 0], np.nan), given)
     assert (relation.column, relation.bases) == (2, (0,))
@@ -161,6 +162,8 @@ def test_products_and_squares_follow_from_their_factors() -> None:
         np.testing.assert_allclose(relation.follow([new[:, one] for one in bases]), function(*new.T), rtol=1e-8)
     assert not found_with(given[:, 0] * given[:, 1] * given[:, 2], given)
     assert not found_with(given[:, 0] * given[:, 1] + 0.01 * given[:, 2], given)
+    is_high = (given[:, :1] > 0).astype(float)  # its own square
+    assert not relations_of(learnt(np.column_stack([is_high, given[:, 1:]])))
     for n, is_found in ((11, False), (12, True)):
         few = base(n, 2, seed=3) - 5
         found = found_with(few[:, 0] * few[:, 1], few)
@@ -248,6 +251,13 @@ def test_wide_boxes_show_copies_as_samples_do() -> None:
     found = {one.column: one for one in relations_of(view)}
     assert {column: one.bases for column, one in found.items()} == {2: (0,), 3: (1,)}
     np.testing.assert_allclose(found[2].follow([X[:, 0]]), X[:, 2], atol=1e-5)
+
+
+def test_steps_are_parts_of_the_range() -> None:
+    values = np.array([[0.0, -3.0, 7.0], [5.0, np.nan, 7.0], [1e9, -1.0, 7.0]])
+    expected = [[0, 0, 0], [0, np.nan, 0], [1e7, 1e7, 0]]
+    np.testing.assert_array_equal(_relations._in_steps(values), expected)
+    assert _relations._in_steps(values[:0]).shape == (0, 3)
 
 
 def test_columns_of_one_order_are_those_that_rise_or_fall_with_another() -> None:

@@ -275,6 +275,7 @@ def test_more_features_are_moved_together_where_two_are_not_enough() -> None:
     search = Known(space, lambda values: values.sum(axis=1) - 9 * 39 + 100)
     rows = np.arange(30)
     _, alone = search._singles(rows, by_box=False)
+    alone.best[..., 1] = STAY
     found = search._together(rows, alone)
     assert found.rows.tolist() == rows.tolist()
     for row, candidate in zip(found.rows, found.candidates, strict=True):
@@ -394,7 +395,7 @@ def related_frame() -> tuple[pd.DataFrame, np.ndarray]:
 
 MODELS = [
     AutoSSLART(random_state=0),
-    AutoSSLART(class_weight="balanced", random_state=0),
+    AutoSSLART(decision_costs=[[0, 1, 5], [2, 0, 1], [3, 1, 0]], random_state=0),
     SSLART(0.85, random_state=0),
     SSLART(0.9, search_depth=2, random_state=0),
     WESSLART(3, vigilance=0.85, random_state=0),
@@ -429,6 +430,7 @@ def test_decisions_of_the_search_are_predictions_and_margins_their_scores(
         assert (margins[~wanted[rows]] == NEVER).all()
         if view.uses_evidence or view.is_ensemble:
             scores = _search.class_scores(view, proba)
+            assert scores.argmax(axis=1).tolist() == indices.tolist()
             if view.decision_costs is None:
                 np.testing.assert_allclose(scores, np.log(np.maximum(proba, 1e-9)))
             for place, row in enumerate(rows):

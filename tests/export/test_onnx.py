@@ -432,7 +432,7 @@ def test_what_predicts_no_class_is_refused() -> None:
     X, y = blobs(30)
     with pytest.raises(TypeError, match=r"takes a fitted SSLART, .* or FuzzyARTMAP, got a FuzzyART\."):
         sslart.to_onnx(FuzzyART().fit(X))
-    with pytest.raises(TypeError, match=r"Of a pipeline .* give the fitted classifier inside"):
+    with pytest.raises(TypeError, match=r"From a pipeline .* pass the fitted classifier inside"):
         sslart.to_onnx(make_pipeline(FuzzyARTMAP()).fit(X, y))
     with pytest.raises(NotFittedError, match="not fitted yet"):
         sslart.to_onnx(SSLART())
@@ -442,7 +442,7 @@ def test_what_predicts_no_class_is_refused() -> None:
 
 def test_categories_that_are_alike_as_strings_are_refused() -> None:
     for values, match in (
-        (pd.Series(["1", 1, "2"], dtype=object), "alike as strings.*'1', 1"),
+        (pd.Series(["1", 1, "2"], dtype=object), "equal as strings.*'1', 1"),
         (pd.Series(["", "a", "b"], dtype="category"), "empty string as a category"),
     ):
         frame = pd.DataFrame({"kind": values, "size": [1.0, 2.0, 3.0]})

@@ -109,7 +109,7 @@ def test_the_positive_class_must_be_named_and_exist() -> None:
     for score in (metrics.sensitivity_score, metrics.specificity_score):
         with pytest.raises(ValueError, match=r"Give pos_label, one of \[0, 1\]"):
             score([0, 1], [0, 1], pos_label=None)
-        with pytest.raises(ValueError, match=r"pos_label=2 is no class .* one of \[0, 1\]"):
+        with pytest.raises(ValueError, match=r"pos_label=2 is not a class .* one of \[0, 1\]"):
             score([0, 1], [0, 1], pos_label=2)
 
 

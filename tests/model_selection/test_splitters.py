@@ -154,7 +154,7 @@ def test_gaps_are_read_as_the_estimators_read_them(splitter: Any, y: Any) -> Non
 
 def test_minus_one_and_one_are_two_classes_with_a_warning() -> None:
     y = np.array([-1, 1, 1, -1, 1, -1])
-    with pytest.warns(UserWarning, match="taken for two classes. If -1 means unlabelled here, write None"):
+    with pytest.warns(UserWarning, match="treated as two classes. If -1 means unlabelled here, write None"):
         splits = splits_of(cv.StratifiedLabelledKFold(3), y)
     assert sorted(row for _, test in splits for row in test) == [0, 1, 2, 3, 4, 5]
     assert all(sorted(y[test]) == [-1, 1] for _, test in splits)

@@ -257,7 +257,7 @@ NESTED: Any = functools.reduce(lambda inner, _: [inner], range(99), 1)
 UNREADABLE = {
     "an array counted from the end": ("artmap", set_to("state", "network", "lower", {"$array": -1})),
     "an array that is taken twice": ("artmap", set_to("state", "network", "lower", {"$array": 1})),
-    "an array that belongs to nothing": ("artmap", set_to("state", "novelty", None)),
+    "an unused array": ("artmap", set_to("state", "novelty", None)),
     "a number of another notation": ("artmap", set_to("parameters", "vigilance", {"$float": "0.5"})),
     "two notations at once": ("artmap", set_to("parameters", "vigilance", {"$float": "inf", "$tuple": []})),
     "lists in lists without end": ("artmap", set_to("parameters", "vigilance", NESTED)),
@@ -278,7 +278,7 @@ def test_what_cannot_be_read_is_refused_whatever_the_checksum(trick: str, path: 
 
 def test_header_of_many_bytes_is_refused_before_it_is_read(path: Path) -> None:
     path.write_bytes(persistence._PREFIX.pack(persistence._MAGIC, 1, persistence.MAX_HEADER + 1) + bytes(32))
-    with pytest.raises(ValueError, match=r"header has 268,435,457 bytes, that of a model at most 268,435,456"):
+    with pytest.raises(ValueError, match=r"header has 268,435,457 bytes, more than the limit of 268,435,456"):
         sslart.load(path)
 
 

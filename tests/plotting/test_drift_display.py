@@ -59,7 +59,7 @@ def test_only_the_last_drifts_are_listed():
 
 def test_without_a_stream_the_cure_is_named():
     X, y = stream()
-    with pytest.raises(ValueError, match="go on learning with partial_fit"):
+    with pytest.raises(ValueError, match="Continue learning with partial_fit"):
         DriftDisplay.from_estimator(SSLART().fit(X, y))
     with pytest.raises(TypeError, match="a fitted estimator of sslart, got a LogisticRegression"):
         DriftDisplay.from_estimator(LogisticRegression())

@@ -235,11 +235,11 @@ def test_abstaining_is_none(classes: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("x", "y", "cause"),
     [
-        ({"a": "one"}, 0, "'a' is a number.*'one'"),
-        ({"a": np.inf}, 0, "'a' is a number.*finite"),
-        ({"a": [1, 2]}, 0, "'a' is a number"),
-        ({"c": {1}}, 0, "'c' is a category"),
-        ({"new": object()}, 0, "'new' is a number"),
+        ({"a": "one"}, 0, "'a' is numeric.*'one'"),
+        ({"a": np.inf}, 0, "'a' is numeric.*finite"),
+        ({"a": [1, 2]}, 0, "'a' is numeric"),
+        ({"c": {1}}, 0, "'c' is categorical"),
+        ({"new": object()}, 0, "'new' is numeric"),
         ({"a": 1.0, "new": 2.0}, "text", "several kinds"),
     ],
 )

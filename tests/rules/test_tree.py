@@ -312,6 +312,13 @@ def test_a_split_names_six_categories_at_most_and_needs_two() -> None:
     assert grid.best_split(np.array([3, 23]), every, grid.weights) is _tree.NO_SPLIT
 
 
+def test_each_side_of_a_split_weighs_one_sample_at_least() -> None:
+    for weight, is_found in ((0.9, False), (1.0, True)):
+        grid = line_of([0, 1, 1, 1])
+        split = grid.best_split(np.arange(4), np.ones(1, dtype=bool), np.array([weight, 1.0, 1.0, 1.0]))
+        assert split.left.tolist() == ([True, False, False, False, False] if is_found else [True, True, *[False] * 3])
+
+
 def test_a_tree_grows_by_the_weights_and_features_it_is_given_until_nothing_is_gained() -> None:
     grid = grid_of(5, 120)
     for column in range(3):

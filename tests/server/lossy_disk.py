@@ -1,4 +1,4 @@
-"""A disk in memory that loses its power: what was not synced is lost, torn or written in another order."""
+"""A disk in memory that loses its power: what was not synced is lost, torn or written other order."""
 
 from __future__ import annotations
 

@@ -74,12 +74,12 @@ def test_a_backup_replaces_no_file_and_leaves_none_where_it_cannot_be_written(tm
         with pytest.raises(StoreError, match="give another name"):
             store.backup(taken)
         assert taken.read_bytes() == b"something"
-        with pytest.raises(StoreError, match="No backup could be written"):
+        with pytest.raises(StoreError, match="The backup could not be written"):
             store.backup(tmp_path / "nowhere" / "copy.db")
         assert sorted(path.name for path in tmp_path.iterdir()) == ["store", "taken.db"]
 
 
 def test_a_backup_of_no_store_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", str(tmp_path), "--backup", str(tmp_path / "copy.db")]) == 1
-    assert "There is no store" in capsys.readouterr().err
+    assert "There is no database" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

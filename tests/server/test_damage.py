@@ -133,7 +133,7 @@ def test_a_damaged_record_before_the_snapshots_is_found_and_fails_only_what_need
 
 def test_a_damaged_table_is_found_and_fails_only_what_needs_it(made: Made, folder: Path) -> None:
     change(folder, "UPDATE upload_parts SET content = zeroblob(length(content))")
-    assert "A table in the store is damaged" in problems_of(folder)[0]
+    assert "A table in the database is damaged" in problems_of(folder)[0]
     with application(folder, limits=NO_SNAPSHOTS) as http:
         assert wait_until_learnt(http)["flowers"] == made.states[2]
         assert http.get(f"{MODEL}/rows/0").status_code == 503
@@ -218,7 +218,7 @@ def check_answers(http: httpx.Client) -> None:
 def test_a_store_of_another_protocol_is_refused_and_left_as_it_was(folder: Path, protocol: int) -> None:
     change(folder, f"PRAGMA user_version = {protocol}", "PRAGMA wal_checkpoint(TRUNCATE)")
     before = (folder / FILE_NAME).read_bytes()
-    expected = f"has protocol {protocol}, and this sslart reads protocol 1 only. Serve it with the sslart that wrote it"
+    expected = f"has protocol {protocol}, but this version reads protocol 1 only. Use the version that wrote it"
     with pytest.raises(StoreError, match=expected):
         Store(folder)
     with pytest.raises(StoreError, match=expected):
@@ -231,7 +231,7 @@ def test_a_database_of_another_program_is_refused_and_left_as_it_was(tmp_path: P
     connection.execute("CREATE TABLE things (name)")
     connection.close()
     before = (tmp_path / FILE_NAME).read_bytes()
-    with pytest.raises(StoreError, match="is not a store"):
+    with pytest.raises(StoreError, match="is not a database"):
         Store(tmp_path)
     assert (tmp_path / FILE_NAME).read_bytes() == before
 
@@ -245,7 +245,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_as_it_was(tmp_path: Path
 
 def test_a_second_service_on_the_same_folder_is_refused_and_the_first_goes_on(folder: Path) -> None:
     with application(folder) as http:
-        with pytest.raises(StoreError, match="Another process serves"):
+        with pytest.raises(StoreError, match="Another process is serving"):
             Store(folder)
         assert http.post(f"{MODEL}/learn", json={"rows": ROWS[:1]}).status_code == 200
     assert problems_of(folder) == []

@@ -104,7 +104,7 @@ def test_after_a_disk_has_failed_nothing_is_written_until_a_start_and_prediction
         disk.error = None
         refused = learn(http, 2)
         assert refused.status_code == 503
-        assert "start the service again" in refused.json()["error"]
+        assert "restart the service" in refused.json()["error"]
         assert http.get("/readyz").json() == {"ready": True, "writable": False, "models": {"ready": 1}}
         check_predicts(http)
         states = wait_until_learnt(http)

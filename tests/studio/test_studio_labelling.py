@@ -111,7 +111,7 @@ def test_one_answer_for_a_whole_box_and_its_undo(opened: Opened) -> None:
         if one["row"] == row
     )
     listed = page.get_by_role(
-        "region", name=re.compile(f"The {len(rows)} samples of the box|the {len(rows) - 1} most like it")
+        "region", name=re.compile(f"The {len(rows)} samples of the box|the {len(rows) - 1} most similar ones")
     )
     listed.wait_for()
     assert sorted(int(line[0]) for line in lines(listed)) == sorted(rows)
@@ -145,9 +145,9 @@ def test_the_guess_is_hidden_until_the_answer(opened: Opened) -> None:
     for _ in range(8):  # the first ones were asked for before the model could predict
         answer(page)
         wait_for(lambda: opened.http.get("/v1/jobs").json()["jobs"][0]["state"] == "done")
-    wait_for(lambda: "The model had guessed" in page.locator(".last-answer").inner_text())
+    wait_for(lambda: "The model had predicted" in page.locator(".last-answer").inner_text())
     assert "The model gives" not in page.locator(".answers").inner_html()
-    page.get_by_label("Hide what the model guesses until I have answered").uncheck()
+    page.get_by_label("Hide the prediction until I have answered").uncheck()
     wait_for(lambda: "The model gives" in page.locator(".answers").inner_html())
     page.close()
 
@@ -207,7 +207,7 @@ def test_two_people_who_disagree_are_shown_and_can_settle_it(opened: Opened) -> 
         body = {"labels": [{"row": 7, "label": label}], "by": name}
         assert opened.http.post("/v1/models/iris/labels", params={"wait": 30}, json=body).status_code == 200
     page = question(opened)
-    part = page.get_by_role("region", name="Answers that disagree")
+    part = page.get_by_role("region", name="Disagreements")
     part.get_by_text("Anna").wait_for()
     assert "Ben" in part.inner_text()
     assert part.get_by_role("link", name="7").first.get_attribute("href") == "#/iris/understand/sample/7"
@@ -231,23 +231,28 @@ def test_the_name_of_the_person_is_kept_with_the_label(opened: Opened) -> None:
     page.close()
 
 
+def question_that_outlives(opened: Opened) -> Any:
+    """Return a page with a question, on which the connection may be lost."""
+    opened.expected = ("ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE", "503")
+    wait_until_ready(opened.http)
+    prepare(opened)
+    return question(opened)
+
+
 @pytest.mark.parametrize("start", [StudioThread, pytest.param(StudioProcess, marks=pytest.mark.slow)])
 def test_an_end_in_the_middle_loses_nothing(start: Any, tmp_path: Path, browser: Any) -> None:
     process = start(tmp_path)
     opened = Opened(process.url, process.token(), browser)
-    opened.expected = ("ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE", "503")
-    wait_until_ready(opened.http)
-    prepare(opened)
-    page = question(opened)
+    page = question_that_outlives(opened)
     first = answer(page)
     wait_for(lambda: first in labels(opened))
     process.kill()
     second = answer(page)  # while there is nobody who takes it
-    page.get_by_text("Connecting again").wait_for()
+    page.get_by_text("Reconnecting").wait_for()
     process = start(tmp_path, port=process.port)
     wait_until_ready(opened.http)
     wait_for(lambda: set(labels(opened)) == {first, second})
-    page.get_by_text("Connecting again").wait_for(state="detached")
+    page.get_by_text("Reconnecting").wait_for(state="detached")
     third = answer(page)
     wait_for(lambda: set(labels(opened)) == {first, second, third})
     page.keyboard.press("u")
@@ -259,20 +264,17 @@ def test_an_end_in_the_middle_loses_nothing(start: Any, tmp_path: Path, browser:
 def test_an_open_tab_goes_on_after_a_restart(tmp_path: Path, browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     thread = StudioThread(tmp_path)
     opened = Opened(thread.url, thread.token(), browser)
-    opened.expected = ("ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE", "503")
-    wait_until_ready(opened.http)
-    prepare(opened)
-    page = question(opened)
+    page = question_that_outlives(opened)
     before = shown_row(page)
     thread.kill()
-    page.get_by_text("Connecting again").wait_for()
+    page.get_by_text("Reconnecting").wait_for()
     may_restore, restore = threading.Event(), HostedModel._run
     monkeypatch.setattr(HostedModel, "_run", lambda model: may_restore.wait(SECONDS) and restore(model))
     thread = StudioThread(tmp_path, port=thread.port)
     for view in ("map", "table", "label"):
         page.goto(f"{opened.url}/studio/#/iris/{view}")
-        page.get_by_text("The model iris is being started").wait_for()
-    assert page.get_by_text("There is nothing to ask about yet").count() == 0
+        page.get_by_text("The model iris is starting").wait_for()
+    assert page.get_by_text("There are no questions yet").count() == 0
     may_restore.set()
     page.locator("#question-title").wait_for()
     assert shown_row(page) == before

@@ -347,5 +347,5 @@ def test_how_the_map_is_set_outlives_a_reload(map_page: Map) -> None:
         across.wait_for()
         assert across.input_value() == ""
         assert page.get_by_role("combobox", name="Colour").input_value() == "class"
-        assert page.get_by_text("Some samples are left out").count() == 0
+        assert page.get_by_text("Some samples are hidden").count() == 0
         map_page.wait_until_drawn()

@@ -52,7 +52,7 @@ def about(opened: Opened, name: str) -> dict[str, Any]:
 
 def fitted(page: Any) -> None:
     """Wait until a fit has ended."""
-    page.get_by_text("The model was fitted anew.").wait_for()
+    page.get_by_text("The model was refitted.").wait_for()
     shown(page)
 
 
@@ -73,11 +73,11 @@ def test_a_file_is_dropped_and_its_columns_get_their_roles(opened: Opened) -> No
     drop(page.get_by_test_id("drop"), "Plants of 2024.csv", plants().to_csv(index=False).encode())
     page.get_by_role("heading", name="Table Plants-of-2024").wait_for()
     columns = page.get_by_role("table").filter(has=page.get_by_role("columnheader", name="Used as"))
-    page.get_by_label("Which column has the classes?").select_option("kind")
+    page.get_by_label("Which column contains the classes?").select_option("kind")
     page.get_by_text("90 rows, 6 features.").wait_for()
-    wait_for(lambda: page.get_by_role("region", name="Fit of the model").count() == 0)
+    wait_for(lambda: page.get_by_role("region", name="Fitting the model").count() == 0)
     page.get_by_text("One column is changed: kind.").wait_for()
-    page.get_by_role("button", name="Fit the model anew").click()
+    page.get_by_role("button", name="Refit the model").click()
     fitted(page)
     assert about(opened, "Plants-of-2024")["classes"] == ["small", "tall"]
     warnings = {line[0].split("\n")[0]: line[0] for line in lines(columns)}
@@ -90,19 +90,19 @@ def test_a_file_is_dropped_and_its_columns_get_their_roles(opened: Opened) -> No
     for name, role in (
         ("soil", "Feature, as categories"),
         ("kind_code", "Ignored"),
-        ("serial_id", "Id (names the rows)"),
+        ("serial_id", "ID (identifies rows)"),
     ):
-        page.get_by_label(f"What the column {name} is used as").select_option(role)
+        page.get_by_label(f"Role of the column {name}").select_option(role)
     page.get_by_role("button", name="Discard the changes").click()
-    assert page.get_by_label("What the column soil is used as").input_value() == "feature"
+    assert page.get_by_label("Role of the column soil").input_value() == "feature"
     for name, role in (
         ("soil", "Feature, as categories"),
         ("kind_code", "Ignored"),
-        ("serial_id", "Id (names the rows)"),
+        ("serial_id", "ID (identifies rows)"),
     ):
-        page.get_by_label(f"What the column {name} is used as").select_option(role)
+        page.get_by_label(f"Role of the column {name}").select_option(role)
     page.get_by_text("3 columns are changed").wait_for()
-    page.get_by_role("button", name="Fit the model anew").click()
+    page.get_by_role("button", name="Refit the model").click()
     page.get_by_text("3 columns are changed").wait_for(state="detached")
     wait_for(lambda: about(opened, "Plants-of-2024")["settings"]["id"] == "serial_id")
     shown(page)
@@ -122,7 +122,7 @@ def test_a_file_is_chosen(opened: Opened, ending: str, write: Callable[[pd.DataF
     frame = plants()[["height", "leaves"]]
     page = opened.page("-/table")
     page.get_by_label("Name of the model").fill("no name")
-    page.get_by_text("A name has letters of the Latin alphabet").wait_for()
+    page.get_by_text("Use Latin letters").wait_for()
     assert page.get_by_role("button", name="Choose a file").is_disabled()
     page.get_by_label("Name of the model").fill(f"chosen-{ending}")
     with page.expect_file_chooser() as chooser:
@@ -137,7 +137,7 @@ def test_a_file_is_chosen(opened: Opened, ending: str, write: Callable[[pd.DataF
 
 def test_classes_are_named_where_there_is_no_label(opened: Opened) -> None:
     page = opened.page("chosen-xlsx/table")
-    page.get_by_text("No column has the labels.").wait_for()
+    page.get_by_text("No column has labels.").wait_for()
     assert page.get_by_role("link", name="Label samples").count() == 0
     for name in ("tall", "small", "oak"):
         page.get_by_label("Name of a new class").fill(name)
@@ -165,7 +165,7 @@ def test_a_file_that_is_no_table_changes_nothing(opened: Opened) -> None:
     page = opened.page("chosen-xlsx/table")
     shown(page)
     before = models(opened)
-    page.get_by_text("Begin with another table").click()
+    page.get_by_text("Start with another table").click()
     place = page.get_by_test_id("drop")
     opened.expected = ("status of 4",)
     drop(place, "broken.xlsx", b"PK\x03\x04 this is no workbook")
@@ -185,22 +185,22 @@ def test_a_saved_model_is_opened_without_its_rows(opened: Opened) -> None:
     content = plants().to_csv(index=False).encode()
     assert opened.http.put("/v1/models/kept", params={"wait": 60}, content=content).json()["state"] == "done"
     page = opened.page("kept/table")
-    page.get_by_label("Which column has the classes?").select_option("kind")
-    wait_for(lambda: page.get_by_role("region", name="Fit of the model").count() == 0)
-    page.get_by_role("button", name="Fit the model anew").click()
+    page.get_by_label("Which column contains the classes?").select_option("kind")
+    wait_for(lambda: page.get_by_role("region", name="Fitting the model").count() == 0)
+    page.get_by_role("button", name="Refit the model").click()
     fitted(page)
-    page.get_by_text("Begin with another table").click()
+    page.get_by_text("Start with another table").click()
     content = opened.http.get("/v1/models/kept/export").content
     drop(page.get_by_test_id("drop").first, "saved.sslart", content)
     page.get_by_role("heading", name="Table saved").wait_for()
-    page.get_by_text("The model was given no rows yet.").wait_for()
+    page.get_by_text("The model has no rows yet.").wait_for()
     assert about(opened, "saved")["classes"] == ["small", "tall"]
     for view, words in (
         ("map", "There are no samples yet"),
-        ("label", "There is nothing to ask about yet"),
+        ("label", "There are no questions yet"),
         ("understand", "Importance of features"),
         ("trust", "Confusion matrix"),
-        ("watch", "No row has come since the last fit."),
+        ("watch", "No rows have arrived since the last fit."),
     ):
         page.goto(f"{opened.url}/studio/#/saved/{view}")
         page.get_by_text(words).first.wait_for()
@@ -213,12 +213,12 @@ def test_a_fit_is_cancelled_begun_again_and_outlives_the_page(opened: Opened) ->
     page = opened.page("-/table")
     drop(page.get_by_test_id("drop"), "large.csv", large())
     page.get_by_role("heading", name="Table large").wait_for()
-    fit = page.get_by_role("region", name="Fit of the model")
+    fit = page.get_by_role("region", name="Fitting the model")
     fit.get_by_role("button", name="Cancel the fit").click()
     page.get_by_text("The last fit was cancelled").wait_for()
     assert opened.http.get("/v1/jobs").json()["jobs"][0]["state"] == "cancelled"
-    page.get_by_label("Which column has the classes?").select_option("state")
-    page.get_by_role("button", name="Fit the model anew").last.click()
+    page.get_by_label("Which column contains the classes?").select_option("state")
+    page.get_by_role("button", name="Refit the model").last.click()
     fit.wait_for()
     page.reload()
     fit.wait_for()
@@ -239,8 +239,8 @@ def test_a_model_is_deleted_when_that_is_confirmed(opened: Opened) -> None:
     dialog.wait_for(state="detached")
     assert "chosen-parquet" in models(opened)
     page.get_by_role("button", name="Delete the model chosen-parquet").click()
-    dialog.get_by_role("button", name="Delete for good").click()
+    dialog.get_by_role("button", name="Delete permanently").click()
     told(page, "The model chosen-parquet was deleted.")
-    page.get_by_role("heading", name="Begin with a table").wait_for()
+    page.get_by_role("heading", name="Start with a table").wait_for()
     assert "chosen-parquet" not in models(opened)
     page.close()

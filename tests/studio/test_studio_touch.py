@@ -78,7 +78,7 @@ def test_a_tap_answers_and_everything_is_large_enough(opened: Opened) -> None:
     answers.get_by_role("button").first.tap()
     told(page, "Your answer for")
     page.get_by_role("button", name="Undo").first.tap()
-    told(page, "was taken back.")
+    told(page, "was undone.")
     for view in ("table", "map", "label", "understand/rules", "understand/sample/3", "trust", "watch", "take_away"):
         page.goto(f"{opened.url}/studio/#/flowers/{view}")
         shown(page)

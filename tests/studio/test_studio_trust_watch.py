@@ -95,9 +95,9 @@ def test_a_cell_of_the_confusion_matrix_lists_its_samples(opened: Opened) -> Non
 
     row = int(lines(table)[0][0])
     part.get_by_role("button", name=f"Correct the label of row {row}", exact=True).click()
-    group = part.get_by_role("group", name=f"Which label is right for row {row}?")
+    group = part.get_by_role("group", name=f"Which label is correct for row {row}?")
     group.get_by_role("button", name="well").click()
-    told(page, f"Row {row} has the label “well” now.")
+    told(page, f"Row {row} now has the label “well”.")
     assert read(opened, f"rows/{row}")["label"] == "well"
     wait_for(lambda: read(opened, "trust")["confusion"]["counts"] != confusion["counts"])
     counts = read(opened, "trust")["confusion"]["counts"]
@@ -116,6 +116,7 @@ def test_a_limit_of_errors_is_set_and_removed(opened: Opened) -> None:
     option = next(one for one in read(opened, "trust")["coverage"]["options"] if one["max_error"] == 0.1)
     assert n_abstained(opened) == 0
     assert part.get_by_role("radio", name="At most 1 %").is_disabled()
+    part.get_by_text(f"on average: {percent(option['coverage_on_average'])}", exact=True).first.wait_for()
     part.get_by_role("radio", name="At most 10 %").check()
     part.get_by_text(f"For the other {percent(1 - option['coverage'])} it abstains.").wait_for()
     assert n_abstained(opened) == 0
@@ -157,7 +158,7 @@ def test_a_file_is_watched_and_a_novel_row_gets_a_new_class(opened: Opened) -> N
     later["age"] += 3
     later.loc[:4, ["dose", "age"]] = [60.0, -60.0]
     page = opened.page("patients/watch")
-    page.get_by_text("No row has come since the last fit.").wait_for()
+    page.get_by_text("No rows have arrived since the last fit.").wait_for()
     opened.expected = ("status of 422",)
     drop(page.get_by_test_id("watch-drop"), "other.csv", b"x,y\n1,2\n")
     page.get_by_role("alert").wait_for()
@@ -176,7 +177,7 @@ def test_a_file_is_watched_and_a_novel_row_gets_a_new_class(opened: Opened) -> N
     title = page.get_by_role("heading", name=re.compile(r"Row \d+: which class is it\?"))
     row = int(re.findall(r"\d+", title.inner_text())[0])
     assert row in found["novel"]["rows"]
-    page.get_by_text("above all before").first.wait_for()
+    page.get_by_text("above all earlier values").first.wait_for()
     group = page.get_by_role("group", name=f"Row {row}: which class is it?")
     group.get_by_label("Another class").fill("strange")
     group.get_by_role("button", name="Use this class").click()
@@ -208,12 +209,12 @@ def test_rows_appear_as_they_come_unless_the_view_is_paused(opened: Opened) -> N
     n = read(opened, "watch")["n_rows"]
     wait_for(lambda: figure.inner_text() == str(n))
     last = int(read(opened, "watch")["last"])
-    assert [line[0] for line in lines(page.get_by_role("table", name="Rows that have just come"))] == [
+    assert [line[0] for line in lines(page.get_by_role("table", name="Latest rows"))] == [
         str(row) for row in (last, last - 1, last - 2)
     ]
     page.get_by_role("button", name="Pause").click()
     send(2)
-    page.get_by_text("Paused. 2 rows have come meanwhile.").wait_for()
+    page.get_by_text("Paused. 2 rows have arrived meanwhile.").wait_for()
     assert figure.inner_text() == str(n)
     page.get_by_role("button", name="Go on").click()
     wait_for(lambda: figure.inner_text() == str(n + 2))

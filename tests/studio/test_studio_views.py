@@ -99,12 +99,12 @@ def test_all_views_are_reached_by_keyboard(opened: Opened) -> None:
 def test_the_theme_is_kept(opened: Opened) -> None:
     page = opened.page("flowers/table")
     shown(page, "table")
-    page.get_by_role("button", name="Change to dark colours").click()
+    page.get_by_role("button", name="Switch to dark colours").click()
     dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     page.reload()
     shown(page, "table")
     assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == dark
-    page.get_by_role("button", name="Change to light colours").click()
+    page.get_by_role("button", name="Switch to light colours").click()
     assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") != dark
     page.close()
 
@@ -138,7 +138,7 @@ def test_without_access_the_page_names_the_cure(opened: Opened, browser: Any) ->
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{opened.url}/studio/#code=wrong")
-    page.get_by_role("heading", name="This page has no access to the service").wait_for()
+    page.get_by_role("heading", name="This page is not signed in to the service").wait_for()
     assert "sslart studio" in page.locator("main").inner_text()
     assert "code" not in page.url
     context.close()
@@ -147,7 +147,7 @@ def test_without_access_the_page_names_the_cure(opened: Opened, browser: Any) ->
 @pytest.mark.slow
 def test_a_model_that_there_is_not_is_no_dead_end(opened: Opened) -> None:
     page = opened.page("nothing/label")
-    page.get_by_role("heading", name="No model is chosen").wait_for()
+    page.get_by_role("heading", name="No model selected").wait_for()
     page.get_by_role("link", name="Choose a table").click()
-    page.get_by_role("heading", name="Begin with a table").wait_for()
+    page.get_by_role("heading", name="Start with a table").wait_for()
     page.close()

@@ -1,6 +1,6 @@
 """
-A stream that drifts
-====================
+Concept drift in a stream
+=========================
 
 A machine has three sensors. One of them is replaced, and later the states of the machine get other names. The model
 finds both changes by itself, and ``half_life="auto"`` lets it forget what is no longer true.

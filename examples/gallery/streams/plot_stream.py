@@ -1,6 +1,6 @@
 """
-A stream in which new classes appear
-====================================
+New classes in a stream
+=======================
 
 Samples come one after another, one in three with a label, and the model learns as they come. Digits 8 and 9 do not
 occur in the first half of this stream. Each batch is first predicted and then learnt, so every prediction is for

@@ -1,4 +1,4 @@
-"""The two editions of WADI's tables: where their header is, how they name columns, and when there was an attack."""
+"""The two editions of the WADI tables: header, column names, and times of attacks."""
 
 from __future__ import annotations
 

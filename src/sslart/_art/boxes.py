@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sslart._art.backend import backend
-from sslart._data.encoder import Encoder
+from sslart._data.encoder import Encoder, recode_boxes
 from sslart._data.labels import UNLABELLED
 from sslart._data.ranks import GRID
 from sslart._data.samples import is_all
-from sslart._data.scaling import recode_boxes
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 from sslart._utils.resources import StoppedError, stop_flag
 from sslart._utils.validation import MAX_COUNT, check_flag, check_number, check_whole, require, saved_array, saved_whole

@@ -24,7 +24,7 @@ ATTRIBUTE = "_column_plan"  # of an estimator
 CONSTANT, LEFT_OUT, LEAK = "constant columns", "columns left out", "likely leaks"
 TWICE, IDENTIFIER = "columns counted twice", "possible identifiers"
 AS_DATES, AS_NUMBERS = "texts read as dates or times", "texts read as numbers"
-AS_MISSING = "texts taken for missing"
+AS_MISSING = "texts treated as missing"
 CODES, GROUPS, MISSING_CODES = "possible codes", "likely groups", "possible codes for missing values"
 UNKNOWN, BLANK = "categories for unknown values", "mostly blank columns"
 APART = "labelled rows differ"
@@ -381,16 +381,3 @@ class ColumnPlan:
 
 
 NO_PLAN = ColumnPlan()
-
-
-def plan_of(owner: Any) -> ColumnPlan:
-    """Return the column plan of an estimator or a reader of samples."""
-    plan: ColumnPlan = getattr(owner, ATTRIBUTE, NO_PLAN)
-    return plan
-
-
-def keep_plan(owner: Any, plan: ColumnPlan) -> None:
-    """Store a column plan on a reader of samples, unless it is empty."""
-    vars(owner).pop(ATTRIBUTE, None)
-    if plan != NO_PLAN:
-        setattr(owner, ATTRIBUTE, plan)

@@ -68,7 +68,7 @@ def _moment(value: Any, name: str) -> Any:
     if not isinstance(value, date):
         raise ValueError(
             f"Column {name!r} holds dates, and {value!r}, which is not a date: convert the column to datetime64, "
-            "such as by pandas.to_datetime."
+            "such as with pandas.to_datetime."
         )
     return np.datetime64(value.replace(tzinfo=None) if isinstance(value, datetime) else value, "us")
 

@@ -124,14 +124,14 @@ def _is_gap(cell: str) -> bool:
 
 
 def in_words(numbers: TextNumbers) -> str:
-    """Describe numbers in text, with the cells that are taken for blank."""
+    """Describe numbers in text, with the cells that are treated as blank."""
     return f"{numbers}, such as {numbers.example}{blank_in_words(numbers.others)}"
 
 
 def blank_in_words(cells: Sequence[str]) -> str:
-    """Describe the cells that are taken for blank; empty if there are none."""
+    """Describe the cells that are treated as blank; empty if there are none."""
     shown = [repr(cell) for cell in sorted(cells)]
-    return f"; {list_text(shown, SHOWN_CELLS)} taken for blank" if shown else ""
+    return f"; {list_text(shown, SHOWN_CELLS)} treated as blank" if shown else ""
 
 
 def marks_in_words(counts: Mapping[str, int]) -> str:
@@ -160,8 +160,8 @@ def as_known_text(name: str, values: NDArray[Any], how: str) -> NDArray[Any]:
     blank = sorted({cell for cell, one in zip(texts, np.isnan(numbers).tolist(), strict=True) if one and cell})
     if blank:
         warnings.warn(
-            f"Column {name!r} holds numbers, and {list_text([repr(one) for one in blank], SHOWN_CELLS)}, taken for "
-            "blank.",
+            f"Column {name!r} holds numbers, and {list_text([repr(one) for one in blank], SHOWN_CELLS)}, treated "
+            "as blank.",
             UserWarning,
             stacklevel=4,
         )
@@ -175,8 +175,8 @@ def known_dates(name: str, cells: Sequence[str | None], *, day_first: bool) -> F
         days = dict(zip(known, _days(moments(list(known.values()), day_first=day_first)).tolist(), strict=True))
     except NotADateError as error:
         raise ValueError(
-            f"Column {name!r} held dates in the data learnt first, and {list(known)[error.place]!r} is none: correct "
-            "it, or leave the cell blank."
+            f"Column {name!r} held dates in the data learnt first, and {list(known)[error.place]!r} is not one: "
+            "correct it, or leave the cell blank."
         ) from error
     return np.array([np.nan if cell is None else days.get(cell, np.nan) for cell in cells], dtype=np.float64)
 

@@ -34,7 +34,7 @@ def joined_plan(plans: Sequence[ColumnPlan], names: Sequence[str]) -> ColumnPlan
     for what, cure, of_plan in (
         (
             "holds dates in one part of the data and none in another",
-            "Give it the dtype datetime64 in all of them, such as by pandas.to_datetime",
+            "Give it the dtype datetime64 in all of them, such as with pandas.to_datetime",
             [one.dates for one in plans],
         ),
         (

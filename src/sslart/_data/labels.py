@@ -228,7 +228,7 @@ def with_two_classes(labels: Labels, *, warn: bool = True) -> Labels:
     with_minus_one = labels.with_class_minus_one()
     if warn and with_minus_one.known.all():
         warnings.warn(
-            "y holds -1 and 1 only, which are taken for two classes. If -1 means unlabelled here, write None or "
+            "y holds -1 and 1 only, which are treated as two classes. If -1 means unlabelled here, write None or "
             "NaN instead.",
             UserWarning,
             stacklevel=4,

@@ -23,7 +23,7 @@ SCALINGS = (RANGE, RANK)
 
 MAX_KNOTS = 256  # a position is exact to 1/256 of the samples
 TAIL = 1.0 / 16.0  # share of samples at an end that sets the slope beyond it
-FEW = 2**16  # comparisons with knots made at once, to bound memory
+FEW = 2**16  # comparisons with knots up to which all features are looked up at once, which is faster
 LARGEST = float(np.finfo(np.float64).max)
 GRID = 2.0**32
 UNCHANGED = np.array([[0.0], [1.0], [0.0], [1.0], [np.inf]])  # the identity: stretch of a feature without a table

@@ -50,7 +50,7 @@ MIN_PER_UNIT = 2.0  # rows, on average: of fewer, that rows are alike cannot be 
 REPEATED = 0.8  # of the values come more than once
 DENSE = 0.9  # of the whole numbers from 0 or 1 to the highest are there: units are numbered through, quantities are not
 BALANCED = 0.5  # numbers of rows of units vary by less, as a share of their mean; those of quantities by more
-ALIKE = 0.5  # intraclass correlation in at least so many columns, from which on rows of one value are alike
+ALIKE = 0.5  # intraclass correlation from which on rows of one value count as similar, in MIN_ALIKE columns
 SMOOTH = 0.5  # of how values of a column follow each other: quantities are near 1, names of units near 0
 MIN_ALIKE = 2  # columns
 COUNTS_UP, SAME = 0.9, 0.99  # of the steps from row to row; intraclass correlation of what units have throughout
@@ -450,7 +450,10 @@ def _candidates(
         for place, name in enumerate(names)
     }
     columns.update(others)
-    is_named = {name: name in others or UNIT_NAME.fullmatch(spaced_name(name)) is not None for name in columns}
+    is_named = {  # an array has no names of columns
+        name: name in others or (table.names is not None and UNIT_NAME.fullmatch(spaced_name(name)) is not None)
+        for name in columns
+    }
     texts = {name for place, name in enumerate(names) if place in table.categories}
     for name in sorted(columns, key=lambda one: not is_named[one]):
         # a text whose name tells nothing is a category that further rows have too

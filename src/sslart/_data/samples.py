@@ -28,8 +28,6 @@ from sslart._data.columns import (
     is_numeric,
     is_text,
     is_untyped,
-    keep_plan,
-    plan_of,
     values_of,
 )
 from sslart._data.dates import days_of, holds_dates, stand_for_months, with_parts
@@ -44,6 +42,19 @@ MAX_BYTES = 8  # item size of numeric types that can be converted to double
 PLAIN_TYPES = frozenset({str, bool, int, type(None)})  # types whose only missing value is None
 TEXT_OR_NONE = frozenset({str, type(None)})
 COLUMN_ATTRIBUTES = ("n_features_in_", "feature_names_in_", ATTRIBUTE)
+
+
+def plan_of(owner: Any) -> ColumnPlan:
+    """Return the column plan of an estimator or a reader of samples."""
+    plan: ColumnPlan = getattr(owner, ATTRIBUTE, NO_PLAN)
+    return plan
+
+
+def keep_plan(owner: Any, plan: ColumnPlan) -> None:
+    """Store a column plan on a reader of samples, unless it is empty."""
+    vars(owner).pop(ATTRIBUTE, None)
+    if plan != NO_PLAN:
+        setattr(owner, ATTRIBUTE, plan)
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ AMONG_NUMBERS = frozenset(
 )
 UNKNOWN_WORDS = frozenset({"unknown", "unk", "missing", "not known", "not available", "n.a.", "none given"})
 SLIPS = 0.2  # maximum share of the values of a column that are typing errors
-NEARLY_ALL = 0.95  # minimum share of numbers in a column: the other cells are then taken for blank
+NEARLY_ALL = 0.95  # minimum share of numbers in a column: the other cells are then treated as blank
 FEW_CODES = 10  # distinct texts such as 5a, 6a, 7a: so few may be codes instead of numbers with a unit
 MIN_REPEATS = 5  # rows with the same text among numbers: hardly a typing error
 MOST_MARKS = 3  # distinct texts that may be markers among numbers
@@ -181,7 +181,7 @@ class TextNumbers(NamedTuple):
     example : str
         A cell that is not a plain number, if there is one.
     others : list of str
-        Cells without a number, which are taken for blank.
+        Cells without a number, which are treated as blank.
     """
 
     values: FloatArray
@@ -285,7 +285,7 @@ class TextDates(NamedTuple):
         Whether the day precedes the month; None if ambiguous: the month is then read first.
     example : str
     others : list of str
-        Dates without day or month, which are taken for blank.
+        Dates without day or month, which are treated as blank.
     """
 
     values: NDArray[np.datetime64]

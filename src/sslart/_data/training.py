@@ -22,14 +22,12 @@ from sslart._data.columns import (
     columns_of,
     is_frame,
     is_named_as_id,
-    keep_plan,
     numbers_samples,
-    plan_of,
 )
 from sslart._data.labels import ClassTable, Labels, read_labels, with_groups_and_weights, with_two_classes
 from sslart._data.ranks import AUTO, RANK
 from sslart._data.roles import oddities, units_of
-from sslart._data.samples import SampleReader, Table, read_samples, rows_without_values
+from sslart._data.samples import SampleReader, Table, keep_plan, plan_of, read_samples, rows_without_values
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, column_ranges
 from sslart._utils.optional import heavy
 from sslart._utils.text import list_text, plural, printable
@@ -95,10 +93,10 @@ def _are_spread(some: FloatArray, lowest: FloatArray, highest: FloatArray) -> Bo
 
 
 def _have_a_usual_value(values: FloatArray, columns: IntArray, lowest: FloatArray, highest: FloatArray) -> BoolArray:
-    """Return a mask of columns without outliers, judged by their most common value.
+    """Return a mask of columns without outliers, judged by a value near the median that is too common for an outlier.
 
-    That value is too common for an outlier, so that the usual values would be near it: the column has no outliers if
-    too few values are near it, or nearly all of these are equal to it.
+    In a column with outliers the usual values would be near it: there are no outliers if too few values are near it, or
+    nearly all of these are equal to it.
     """
     value = np.sort(values[:: len(values) // FEW + 1, columns], axis=0)
     value = value[len(value) // 2, :, None]

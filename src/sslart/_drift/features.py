@@ -1,4 +1,4 @@
-"""Drift of features: their means and variances over the parts of a stream, and values never seen before."""
+"""Drift of features: means and variances over parts of a stream, and means out of their earlier range."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from sslart._utils.cache import CachesValues
 from sslart._utils.text import DateName, number_text, printable
 from sslart._utils.validation import require, saved_array
 
-MAX_CATEGORIES = 50  # of a column, that are counted
-MAX_NAMED = 5
-RECENT, TIMES = 1024, 4  # samples before a change that count, or times as many as after it
-MIN_SHIFT = 0.25  # standard deviations
-MIN_CERTAINTY = 4.0  # standard errors
-NOT_COUNTED = -2  # place of a category
+MAX_CATEGORIES = 50  # of a column, that are counted, to bound memory
+MAX_NAMED = 5  # features in an event
+RECENT, TIMES = 1024, 4  # samples before a change used in the comparison, or four times those after it
+MIN_SHIFT = 0.25  # minimum shift in standard deviations, so that small changes are not reported
+MIN_CERTAINTY = 4.0  # minimum shift in standard errors, since many features are tested
+NOT_COUNTED = -2  # index of a category that is not counted
 
-# samples, four times as many in a long stream
-EVERY = 256  # after so many features are looked at
-AFTER = 128  # at the end of the stream: their mean is compared
-APART = 512  # at the end of the stream: not compared with, so that a change lies between
-LONG = 16_384
+# numbers of samples, four times as large in a long stream
+EVERY = 256  # interval of checks
+AFTER = 128  # last samples, whose mean is compared with earlier ones
+APART = 512  # last samples that are excluded from the earlier ones, so that a change is in between
+LONG = 16_384  # samples of a long stream
 
 Category = tuple[int, str | bool | float]  # column and value
 
@@ -42,7 +42,7 @@ class FeatureShift:
     Attributes
     ----------
     name : str
-        The feature; feature=category for a category, of which `before` and `after` are the shares.
+        The feature; for a category feature=category, with its shares as `before` and `after`.
     before, after : float
         The mean in the user's units.
     shift : float
@@ -65,14 +65,14 @@ class FeatureShift:
 
 @dataclass(frozen=True, eq=False)
 class FeatureHistory(CachesValues):
-    """Sums of features over blocks of a stream, which join as they grow older. Immutable.
+    """Sums of features over blocks of a stream, in an exponential histogram. Immutable.
 
     Attributes
     ----------
     first : array of length n_columns
-        The first number of each column, from which the others are measured; NaN where there was none.
+        The first number of each column, as the origin of the others; NaN if there was none.
     categories : tuple of (column, category)
-        The categories that are counted, in the order in which they came.
+        The counted categories, in order of appearance.
     buckets : Buckets
         Rows of (last sample, samples, values of each column, their sums, the sums of their squares, samples of each
         category).
@@ -87,9 +87,9 @@ class FeatureHistory(CachesValues):
         return {category: place for place, category in enumerate(self.categories)}
 
     def reading(self, table: Table) -> tuple[FeatureHistory, IntArray | None]:
-        """Return the history with the columns and categories of a table added, and the places of the categories.
+        """Add the columns and categories of a table; return the history, and the index of each category.
 
-        Places are None where there are no categorical columns.
+        Indices are None if there are no categorical columns.
         """
         values, n_columns = table.values, table.values.shape[1]
         first, categories = self.first, self.categories
@@ -123,14 +123,14 @@ class FeatureHistory(CachesValues):
         return FeatureHistory(first, categories, buckets)
 
     def after(self, buckets: Buckets) -> FeatureHistory:
-        """Return the history with other sums."""
+        """Return the history with new sums."""
         return FeatureHistory(self.first, self.categories, buckets)
 
     def shifts(self, start: int, change: int, names: Sequence[str]) -> tuple[FeatureShift, ...]:
         """Return the features whose mean differs before and after a change, the largest shift first.
 
-        `start` and `change` are the last samples before the window and before the change. Of a long window the part
-        next to the change counts. Columns that hold dates are left out: time moves without a drift.
+        `start` and `change` are the last samples before the window and before the change. Only the part of a long
+        window next to the change is used. Columns of dates are excluded, since time always moves on.
         """
         rows = self.buckets.rows
         begins = np.concatenate([[0.0], rows[:-1, END]])
@@ -174,7 +174,7 @@ class FeatureHistory(CachesValues):
         return np.where(np.isnan(self.first), 0.0, self.first)
 
     def moments(self, sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return number, mean and variance of each column and each category, of sums or of each row of sums."""
+        """Return number, mean and variance of each column and category, for sums or each row of sums."""
         n_columns = len(self.first)
         counts, totals, squares = (sums[..., 2 + part * n_columns :][..., :n_columns] for part in range(3))
         if self.categories:
@@ -214,7 +214,7 @@ class FeatureHistory(CachesValues):
 
 
 def places_of_features(first: int, history: FeatureHistory, n_columns: int) -> IntArray:
-    """Return the places, from `first` on, of the sums of a history among those of more columns."""
+    """Return the indices, starting at `first`, of the sums of a history after adding columns."""
     parts = [part * n_columns + np.arange(len(history.first)) for part in range(3)]
     return first + np.concatenate([*parts, 3 * n_columns + np.arange(len(history.categories))])
 
@@ -229,9 +229,9 @@ def _times(end: int) -> int:
 
 
 def feature_change(history: FeatureHistory, end: int, names: Callable[[], Sequence[str]]) -> int | None:
-    """Return the last sample before the mean of a feature has left the range of its earlier means; None: none has.
+    """Return the last sample before the mean of a feature left the range of its earlier means; None if none did.
 
-    Columns whose names are those of dates are left out.
+    Columns of dates are excluded.
     """
     rows, after, apart = history.buckets.rows, AFTER * _times(end), APART * _times(end)
     if end < 2 * apart:

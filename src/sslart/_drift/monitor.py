@@ -42,33 +42,33 @@ NOVELTY, ERROR, CLASSES = MEASURES = ("novelty", "error", "classes")
 FEATURES = "features"
 KINDS = (*MEASURES, FEATURES)
 
-# after how many samples windows are checked, from which sample of a stream on
+# pairs (first sample of a stream, interval of checks): rarer in long streams, to save time
 STEPS = ((0, BLOCK), (1024, 4 * BLOCK), (4096, 8 * BLOCK), (16_384, 16 * BLOCK))
-FIRST_CLASS = FIRST_FEATURE  # column of the first class where there are none of features
-MAX_TOGETHER = 16_384  # samples
-MAX_EVENTS = 1000
-TINY = 1e-300
+FIRST_CLASS = FIRST_FEATURE  # column of the first class in rows without features
+MAX_TOGETHER = 16_384  # samples processed at once, to bound memory
+MAX_EVENTS = 1000  # the last ones are kept
+TINY = 1e-300  # avoids a division by zero with vigilance 1
 
 
 @dataclass(frozen=True)
 class DriftEvent:
-    """A drift that `partial_fit` has found in a stream; `str` describes it in words.
+    """A drift found by `partial_fit` in a stream; `str` describes it in words.
 
     Attributes
     ----------
     kind : {"novelty", "error", "classes", "features"}
-        What has changed: samples fit the model worse, more of them are predicted wrongly before they are learnt, the
-        share of a class among the labels is another, or the values of a feature are where they never were.
+        The change: samples fit the model worse, more of them are predicted wrongly before they are learnt, the share of
+        a class among the labels changed, or the values of a feature left their earlier range.
     sample : int
         The sample after which the drift was found, counted from 1 since the last `fit`.
     since : int
         The first sample after the change, as far as it can be located.
     before, after : float
-        The mean of the measure on either side of the change; for features, of the one that moved most.
+        The mean of the measure before and after the change; for features, of the one with the largest shift.
     label : int, str, bool or None
         The class whose share has changed; None for other kinds.
     features : tuple of FeatureShift
-        The features that moved at the same time, the one that moved most first; at most five.
+        The features that changed at the same time, the largest shift first; at most five.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class DriftEvent:
         return f"Since {noun} {self.since} {what}; found at {noun} {self.sample}.{moved}"
 
     def to_dict(self, noun: str = "sample") -> dict[str, Any]:
-        """Return the event as plain values, such as JSON holds, with another noun for a sample, such as row."""
+        """Return the event as plain values for JSON, with another noun for a sample, such as row."""
         return {
             "kind": self.kind,
             noun: self.sample,
@@ -127,13 +127,13 @@ class Measurements(NamedTuple):
     Attributes
     ----------
     gaps : array of length n_samples
-        How far each lay from its box; NaN where no box could take it.
+        Distance of each sample from its box; NaN if no box passed vigilance.
     room : float
-        The gap of a sample that is as novel as can be.
+        The largest possible gap.
     codes, predicted : arrays of int, or None
-        Class codes, -1 where unlabelled, and codes of the predicted classes, -1 for none. None: there are no classes.
+        Class codes, -1 where unlabelled, and codes of the predicted classes, -1 for none. None: no classes.
     wrong : array, or None
-        In place of `predicted`: how much the prediction was wrong; NaN where nothing was predicted.
+        Instead of `predicted`: error of the prediction, from 0 to 1; NaN if nothing was predicted.
     """
 
     gaps: FloatArray
@@ -150,7 +150,7 @@ class Measurements(NamedTuple):
         codes: IntArray | None = None,
         better: Sequence[tuple[slice, IntArray]] = (),
     ) -> Measurements:
-        """Return the measurements of samples by a network; `better`: rows, and codes predicted by other means."""
+        """Return the measurements of samples by a network; `better`: predictions of the mapping, by rows."""
         predicted = learnt.predicted if codes is not None and len(learnt.predicted) else None
         if better and predicted is not None:
             predicted = predicted.copy()
@@ -165,7 +165,7 @@ class Measurements(NamedTuple):
 
     @property
     def novelty(self) -> FloatArray:
-        """From 0 for a sample that lies in its box to 1 for one that no box can take."""
+        """From 0 for a sample inside its box to 1 for a sample that no box can learn."""
         return np.fmin(self.gaps / self.room, 1.0)
 
     def rows(self, rows: slice) -> Measurements:
@@ -181,16 +181,16 @@ class StreamNames(NamedTuple):
     classes: Sequence[Any]
 
 
-@dataclass(eq=False)  # not frozen: that would take longer to make, once for each call
+@dataclass(eq=False)  # not frozen, which would make construction slower
 class DriftMonitor:
     """Windows over the novelty, the errors and the classes of a stream, and the drifts found. Immutable.
 
-    It does not depend on how the stream is cut into calls, and its size grows with the logarithm of the stream.
+    It does not depend on how the stream is split into calls. Its size grows with the logarithm of the stream.
     """
 
     n_samples: int = 0
-    n_checked: int = 0  # samples that windows have taken account of
-    due: int = BLOCK  # after so many samples windows are checked again
+    n_checked: int = 0  # samples processed by the windows
+    due: int = BLOCK  # number of samples at the next check
     sums: FloatArray = field(default_factory=lambda: np.empty((0, FIRST_FEATURE)))  # since the last check
     windows: tuple[AdaptiveWindow, ...] = (AdaptiveWindow(), AdaptiveWindow(), AdaptiveWindow().widened(0))
     history: FeatureHistory = field(default_factory=FeatureHistory)
@@ -222,7 +222,7 @@ class DriftMonitor:
         return waiting if n_samples < self.due else waiting._checked(names)
 
     def _summed(self, learnt: Measurements, values: FloatArray, places: IntArray | None) -> FloatArray | None:
-        """Return the sums with further samples; None where there is no column for something in them."""
+        """Return the sums with further samples; None if they need further columns."""
         history, before = self.history, self.sums
         n_filled = self.n_samples - self.n_checked
         after = np.empty((-(-(n_filled + len(values)) // BLOCK), before.shape[1]))
@@ -233,7 +233,7 @@ class DriftMonitor:
         return after if is_complete else None
 
     def _widened(self, history: FeatureHistory, n_classes: int) -> DriftMonitor:
-        """Return the monitor widened to further columns, categories, and classes."""
+        """Return the monitor with further columns, categories, and classes."""
         before, n_now = self.history, self._n_classes()
         n_classes = max(n_classes, n_now)
         n_features = 3 * len(history.first) + len(history.categories)
@@ -251,7 +251,7 @@ class DriftMonitor:
         return width - FIRST_FEATURE - 3 * len(self.history.first) - len(self.history.categories)
 
     def _checked(self, names: StreamNames) -> DriftMonitor:
-        """Return the monitor after windows have taken account of all samples up to the last check that is due."""
+        """Return the monitor after the windows have processed all samples up to the last check that is due."""
         start, end = self.n_checked, _n_complete(self.n_samples)
         sums = self.sums[: (end - start) // BLOCK]
         sums[:, END] = np.arange(start + BLOCK, end + 1, BLOCK)
@@ -332,11 +332,11 @@ def _n_complete(n_samples: int) -> int:
 
 
 def _series(measured: FloatArray) -> list[FloatArray]:
-    """Return the input of each window, by kind: last sample, number of values, totals, and squares."""
+    """Return the input of each window, by kind: last sample, number of values, sums, and sums of squares."""
     novelty = measured[:, : NOVEL + 1]
     if not measured[:, N_LABELLED].any():
         return [novelty]
-    ends, classes = measured[:, : END + 1], measured[:, FIRST_CLASS:]  # of zeros and ones the squares are the same
+    ends, classes = measured[:, : END + 1], measured[:, FIRST_CLASS:]  # squares of zeros and ones are equal
     errors = np.concatenate([ends, measured[:, N_PREDICTED : WRONG_SQUARES + 1]], axis=1)
     return [novelty, errors, np.concatenate([ends, measured[:, N_LABELLED:], classes], axis=1)]
 
@@ -346,12 +346,12 @@ def _adding(events: tuple[DriftEvent, ...], event: DriftEvent | None) -> tuple[D
 
 
 def _last_of(kind: str, events: Sequence[DriftEvent]) -> int:
-    """Return the sample at which the last event of a kind was found; 0: there was none."""
+    """Return the sample at which the last event of a kind was found; 0 if there was none."""
     return max((event.sample for event in events if event.kind == kind), default=0)
 
 
 def _moved(history: FeatureHistory, end: int, names: StreamNames, events: Sequence[DriftEvent]) -> DriftEvent | None:
-    """Return the event of features that have moved; None if there are none that have not been named yet."""
+    """Return the event of changed features; None if all of them have been reported already."""
     change = feature_change(history, end, names.column_names)
     if change is None or change <= _last_of(FEATURES, events):
         return None
@@ -365,11 +365,11 @@ def _moved(history: FeatureHistory, end: int, names: StreamNames, events: Sequen
 def _event(
     cut: Cut, kind: str, history: FeatureHistory, names: StreamNames, events: Sequence[DriftEvent]
 ) -> DriftEvent | None:
-    """Return the event of a cut; None if it is no drift, or has been reported already.
+    """Return the event of a cut; None if it is not a drift, or has been reported already.
 
-    Novelty and errors that fall are what learning is for. A change before the last event of that kind is the same one.
+    Decreasing novelty and errors are the effect of learning. A change before the last event of that kind is the same.
     """
-    total = 2 if kind == NOVELTY else 1 + cut.series  # of novelty the squares of the roots are reported
+    total = 2 if kind == NOVELTY else 1 + cut.series  # windows have roots of novelty, whose squares are reported
     before, after = (part.item(total) / part.item(0) for part in (cut.before, cut.after))
     if cut.change < _last_of(kind, events) or (kind != CLASSES and after <= before):
         return None
@@ -408,10 +408,10 @@ class PredictedDrift:
         numbers: Sequence[int],
         names: Sequence[str],
     ) -> list[DriftEvent]:
-        """Return the drifts found in further rows, in which `sample` and `since` are numbers of rows.
+        """Return the drifts found in further rows, with row numbers as `sample` and `since`.
 
-        `novel` is 1 for rows that are novel, else 0; `predicted` and `labels` are classes, None where there is none;
-        `numbers` of the rows, and `names` of the columns.
+        `novel` is 1 for novel rows, else 0; `predicted` and `labels` are classes, None if there is none; `numbers` are
+        row numbers, and `names` column names.
         """
         n_before, n_events = self._monitor.n_samples, len(self._monitor.events)
         codes = [UNLABELLED if label is None else self._codes.setdefault(label, len(self._codes)) for label in labels]

@@ -1,4 +1,4 @@
-"""Sums over a stream in bounded memory: exponential histograms, ADWIN windows over them, and a timeline."""
+"""Sums over a stream in bounded memory: exponential histograms, ADWIN windows, and a timeline for plots."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from sslart._utils.validation import MAX_COUNT, require, saved_array, saved_whol
 
 
 class Buckets:
-    """An exponential histogram: rows of level k are sums over 2^k rows that have been added.
+    """An exponential histogram: rows of level k are sums over 2^k added rows.
 
-    The first column of a row is the number of the last sample that it sums, the others are sums, of which the first is
-    how many samples or values there are. Only one that nobody else has is changed: `copy` makes such a one.
+    The first column of a row is the number of its last sample, the others are sums, of which the first is the number of
+    samples or values. It is mutable, so that shared ones must be copied before a change.
     """
 
     def __init__(self, n_columns: int = 2) -> None:
@@ -42,7 +42,7 @@ class Buckets:
         backend().drift_push(self.storage, self.sizes, np.ascontiguousarray(rows))
 
     def widened(self, places: IntArray, n_columns: int) -> Self:
-        """Return the histogram with the present columns at other places among more, which were 0 so far."""
+        """Return the histogram with the present columns moved to `places`, and further ones that are 0 so far."""
         rows, other = self.rows, type(self)(n_columns)
         other.storage, other.sizes = np.zeros((len(rows), n_columns)), self.sizes
         other.storage[:, places] = rows
@@ -72,9 +72,9 @@ class Buckets:
 class Cut(NamedTuple):
     """A split of a window into two parts whose means differ.
 
-    `series` is the one whose means differ most clearly; `start`, `change` and `end` are the numbers of the last samples
-    before the window, before the change, and of all; `before` and `after` are the sums of the two parts: how many
-    values, then totals and squares of every series.
+    `series` has the most significant difference; `start`, `change` and `end` are the numbers of the last samples before
+    the window, before the change, and of all; `before` and `after` are the sums of the two parts: number of values,
+    then sums and sums of squares of every series.
     """
 
     series: int
@@ -87,21 +87,21 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AdaptiveWindow:
-    """A window over series of values in [0, 1], which is cut where the mean of one has changed (ADWIN). Immutable.
+    """An adaptive window (ADWIN) over series of values in [0, 1], which is cut if the mean of one changes. Immutable.
 
-    Values come as sums over blocks; see Bifet & Gavaldà, 2007, for blocks of one value. Each of several series is
-    tested at its share of the probability of a false alarm, and one window is common to all. Rows are last sample,
-    number of values, totals and squares; `start` is the number of the last sample before the window.
+    Values are sums over blocks; see Bifet & Gavaldà, 2007, for blocks of one value. Several series share one window and
+    the probability of a false alarm (Bonferroni). Rows are last sample, number of values, sums and sums of squares;
+    `start` is the number of the last sample before the window.
     """
 
     buckets: Buckets = field(default_factory=lambda: Buckets(4))
     start: int = 0
 
     def adding(self, rows: FloatArray, stops: IntArray) -> tuple[AdaptiveWindow, list[Cut]]:
-        """Return the window after further blocks, and where it was cut.
+        """Return the window after further blocks, and its cuts.
 
         The window is checked after each number of blocks in `stops`, the last one after all of them. Older rows are
-        dropped for as long as parts differ; where they differed first is a cut.
+        dropped while parts differ; the first difference is a cut.
         """
         if not len(rows):
             return self, []
@@ -116,7 +116,7 @@ class AdaptiveWindow:
         return AdaptiveWindow(buckets, start.item()), cuts
 
     def widened(self, n_series: int) -> AdaptiveWindow:
-        """Return the window with further series, which were 0 so far."""
+        """Return the window with further series that are 0 so far."""
         now = (self.buckets.storage.shape[1] - 2) // 2
         if now == n_series:
             return self
@@ -138,15 +138,15 @@ class AdaptiveWindow:
         return cls(buckets, saved_whole(state, "start", -MAX_COUNT, last))
 
 
-MAX_PARTS = 200  # even
+MAX_PARTS = 200  # points of a plot; even, so that parts can be merged in pairs
 
 
 @dataclass(frozen=True, eq=False)
 class Timeline:
-    """Sums over equal parts of a stream; where there are too many, two become one. Immutable.
+    """Sums over equal parts of a stream; if there are too many, they are merged in pairs. Immutable.
 
-    `rows` have the number of the last sample, then sums; the last part may be incomplete. There have been `n_blocks`
-    blocks, and `width` of them are a part.
+    `rows` have the number of the last sample, then sums; the last part may be incomplete. A part has `width` of the
+    `n_blocks` blocks so far.
     """
 
     rows: FloatArray = field(default_factory=lambda: np.empty((0, FIRST_FEATURE)))
@@ -189,7 +189,7 @@ class Timeline:
 
 
 def _summed(rows: FloatArray, starts: IntArray) -> FloatArray:
-    """Return the sums over rows from each start to the next; of the first column, the last value."""
+    """Return the sums over rows from each start to the next; for the first column, the last value."""
     sums = np.add.reduceat(rows, starts, axis=0)
     sums[:, END] = rows[np.append(starts[1:], len(rows)) - 1, END]
     return np.asarray(sums)

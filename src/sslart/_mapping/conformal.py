@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sslart._mapping.decision_rules import ErrorLevels
+from sslart._mapping.loo_predictions import FOUND, GIVEN
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.optional import heavy
 from sslart._utils.text import category_text, html_table, list_text, plural
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 EXACT = 1e-9  # sums of weights and levels are compared up to this
 NEVER = np.inf  # the confidence from which on a model predicts, where none is high enough
 SHOWN_CLASSES = 10  # in a message
+MORE = (2, 3, 5, 10)  # times the labels: whether these would suffice
 MAX_LABELS = 2.0**53  # more than any model has
 COVERAGE = 0.9  # of the sets whose worst class is shown
 LEVELS = (0.01, 0.02, 0.05, 0.1, 0.2)
@@ -217,7 +219,7 @@ def upper_bound(wrong: FloatArray, answered: FloatArray, certainty: float) -> Fl
 
 
 def labels_for_certainty(error: float, certainty: float) -> int:
-    """Return the fewest labels with which an error can be promised with certainty: if all are predicted rightly.
+    """Return the fewest labels with which an error can be promised with certainty: if all are predicted correctly.
 
     Examples
     --------
@@ -264,10 +266,10 @@ class ConformalPredictor:
         """Return a mask of samples that `abstain_below` lets the model answer."""
         return np.asarray(proba.max(axis=1) >= (0.0 if self.abstain_below is None else self.abstain_below))
 
-    def curve(self, certainty: float | None, index: int | None = None) -> ErrorCurve:
+    def curve(self, certainty: float | None, index: int | None = None, times: int = 1) -> ErrorCurve:
         """Return errors and answers by the least confidence: of all predictions, or those of one class.
 
-        The errors are kept with this certainty, or on average if it is None.
+        The errors are kept with this certainty, or on average if it is None; as if there were so many times the labels.
         """
         found = self.left_out
         rows = self.may_answer(found.proba)
@@ -276,7 +278,9 @@ class ConformalPredictor:
         if certainty is None:
             return error_curve(found.confidence[rows], ~found.right[rows], found.weights[rows])
         rows &= self._representatives
-        return certain_error_curve(found.confidence[rows], ~found.right[rows], certainty)
+        return certain_error_curve(
+            np.repeat(found.confidence[rows], times), np.repeat(~found.right[rows], times), certainty
+        )
 
     def confidence_limits(self, levels: ErrorLevels) -> FloatArray:
         """Return the confidence from which each class is predicted: 0 for always, `NEVER` for never."""
@@ -298,15 +302,19 @@ class ConformalPredictor:
         counted, which, nowhere = f"with {self._counted()}", "", "abstains from every prediction"
         if index is not None:
             name, n = repr(self.classes[index].item()), math.floor(curve.n_answered + EXACT)
-            counted = f"for class {name}, which is predicted for {plural(n, f'left-out {self._unit}')}"
+            counted = f"for class {name}, which is predicted for {plural(n, f'left-out {self.unit}')}"
             which, nowhere = f" that are predicted as {name}", f"abstains where class {name} is the most probable"
         smallest = percent_up(curve.smallest_error)
         held = "on average" if certainty is None else f"with {certainty_text(certainty)}"
         reason = f"max_error={level:g} cannot be kept {held} {counted}, so that the model {nowhere}: "
         if n < needed:
-            reason += f"it needs at least {plural(needed, self._unit)}{which}, all of them predicted rightly. "
+            reason += f"it needs at least {plural(needed, self.unit)}{which}, all of them predicted correctly. "
         else:
-            reason += f"too many left-out {self._unit}s are predicted wrongly; the smallest error is {smallest}. "
+            reason += f"too many left-out {self.unit}s are predicted wrongly; the smallest error is {smallest}. "
+            more = MORE if certainty is not None else ()
+            enough = (times for times in more if self.curve(certainty, index, times).place(level) is not None)
+            if (times := next(enough, None)) is not None:
+                reason += f"{times} times as many would do, if no larger share of them is predicted wrongly. "
         answered = 0.0 if certainty is None else self.curve(None, index).share_answered(level)
         average = f", or set confidence=None: on average it is kept for {100 * answered:.0f} % of these"
         return f"{reason}Label more samples, or raise max_error{average if answered else ''}."
@@ -314,12 +322,13 @@ class ConformalPredictor:
     def _counted(self) -> str:
         """Return the number of labels in words."""
         n_labels, n_groups = len(self.left_out.truth), math.floor(self.n_labels + EXACT)
-        if self._unit == "label":
+        if self.unit == "label":
             return plural(n_labels, "label")
-        return f"{plural(n_labels, 'label')} of {plural(n_groups, 'group')} (copies of a sample are one group)"
+        why = {GIVEN: "", FOUND: " of dependent rows"}.get(self.left_out.kind, " of copies")
+        return f"{plural(n_labels, 'label')} in {plural(n_groups, 'group')}{why}"
 
     @property
-    def _unit(self) -> str:
+    def unit(self) -> str:
         """Unit of `n_labels` in messages: "label", or "group" if labels are grouped."""
         return "label" if len(self.left_out.truth) == round(self.n_labels) else "group"
 
@@ -334,7 +343,7 @@ class ConformalPredictor:
         few = np.flatnonzero(1.0 / (1.0 + counts) > 1.0 - coverage + EXACT)
         if not few.size:
             return
-        needed = plural(labels_needed(1.0 - coverage, None), self._unit)
+        needed = plural(labels_needed(1.0 - coverage, None), self.unit)
         if not per_class:
             held, wanted = f"every set holds all classes: there are {self._counted()}, and", f"needs at least {needed}"
         else:
@@ -401,13 +410,13 @@ class Answered:
     least_confidence: float | None
     labels_needed: int
 
-    def text(self, noun: str, n_labels: int) -> str:
-        """Return in words how much is answered; `noun`: what is answered."""
+    def text(self, noun: str, n_labels: int, unit: str) -> str:
+        """Return in words how much is answered; `noun`: what is answered; `unit`: what the labels are counted in."""
         if self.least_confidence is not None:
             return f"answers {100 * self.share:.0f} % of the {noun}"
         if n_labels < self.labels_needed:
-            return f"needs at least {plural(self.labels_needed, 'label')}, and there are {n_labels}"
-        return f"answers no {noun}, since too many left-out labels are predicted wrongly"
+            return f"needs at least {plural(self.labels_needed, unit)}, and there are {n_labels}"
+        return f"answers no {noun}, since too many left-out {unit}s are predicted wrongly"
 
 
 @dataclass(frozen=True)
@@ -421,7 +430,9 @@ class Guarantee:
     certainty : float
         Probability with which that holds for this model.
     n_labels : int
-        Labels that there are.
+        Labels that there are; those that are left out together count one.
+    unit : {"label", "group"}
+        What is counted: groups where labels are left out together.
     certain : Answered
         What is answered so that the limit holds with this certainty.
     on_average : Answered
@@ -431,6 +442,7 @@ class Guarantee:
     max_error: float
     certainty: float
     n_labels: int
+    unit: str
     certain: Answered
     on_average: Answered
 
@@ -441,7 +453,7 @@ class Guarantee:
 
     def sentence(self, noun: str = "samples") -> str:
         """Return the guarantee in words; `noun`: what is answered."""
-        certain, on_average = self.certain.text(noun, self.n_labels), self.on_average.text(noun, self.n_labels)
+        certain, on_average = (one.text(noun, self.n_labels, self.unit) for one in (self.certain, self.on_average))
         if self.is_possible and self.on_average.least_confidence is not None:
             on_average = f"{100 * self.on_average.share:.0f} %"
         wrong = f"at most {round(100 * self.max_error, 6):g} % wrong with {certainty_text(self.certainty)}"
@@ -486,6 +498,8 @@ class Guarantees:
     ----------
     n_labels : int
         Number of labels; copies and groups count one.
+    unit : {"label", "group"}
+        What is counted: groups where labels are left out together.
     certainty : float
         Probability with which limits hold for this model.
     smallest_error : float
@@ -497,6 +511,7 @@ class Guarantees:
     """
 
     n_labels: int
+    unit: str
     certainty: float
     smallest_error: float
     levels: tuple[Guarantee, ...]
@@ -504,7 +519,7 @@ class Guarantees:
 
     def __str__(self) -> str:
         smallest = f"{percent_up(self.smallest_error)} with {certainty_text(self.certainty)}"
-        lines = [f"{plural(self.n_labels, 'label')}: the smallest error that can be promised is {smallest}"]
+        lines = [f"{plural(self.n_labels, self.unit)}: the smallest error that can be promised is {smallest}"]
         lines += [one.sentence() for one in self.levels]
         lines += [] if self.worst_class is None else [str(self.worst_class)]
         return "\n".join(f"{line[0].upper()}{line[1:]}." for line in lines)
@@ -534,13 +549,13 @@ def guarantees_of(
     found = []
     for level in max_errors:
         certain, on_average = (_answered(curve, level, sense, n) for sense, curve in curves.items())
-        found.append(Guarantee(level, certainty, round(n), certain, on_average))
+        found.append(Guarantee(level, certainty, round(n), promises.unit, certain, on_average))
     smallest = curves[certainty].smallest_error
-    return Guarantees(round(n), certainty, smallest, tuple(found), promises.worst_class(COVERAGE))
+    return Guarantees(round(n), promises.unit, certainty, smallest, tuple(found), promises.worst_class(COVERAGE))
 
 
 def _answered(curve: ErrorCurve, level: float, certainty: float | None, n: float) -> Answered:
-    """Return how much a model answers at a level; `n`: labels, those also that `abstain_below` leaves out."""
+    """Return the answers of a model at a level of error, as a share of `n` labels."""
     limit, place = curve.least_confidence(level), curve.place(level)
     share = 0.0 if place is None else float(curve.answered[place] / n)
     return Answered(share, None if limit == NEVER else limit, labels_needed(level, certainty))

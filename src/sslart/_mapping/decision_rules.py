@@ -166,16 +166,6 @@ def _check_level(owner: str, name: str, level: Any) -> float:
     return check_number(owner, name, level, 0, 1, open_low=True)
 
 
-def check_certainty(owner: str, name: str, given: Any) -> float | None:
-    """Return a certainty, or None for what holds on average; a ValueError where it is none."""
-    if given is None:
-        return None
-    found = check_number(owner, name, given, 0, 1, open_low=True)
-    if found == 1:
-        raise ValueError(f"{name} of {owner} must be below 1: no number of labels makes a limit of error certain.")
-    return found
-
-
 def error_levels(owner: str, given: Any, certainty: float | None, classes: NDArray[Any]) -> ErrorLevels | None:
     """Return `max_error` by the indices of the sorted classes; None where there is none."""
     if given is None:

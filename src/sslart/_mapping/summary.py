@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from sslart._data.columns import APART, CONSTANT, ColumnNote, by_topic
+from sslart._data.encoder import scaling_of
 from sslart._data.labels import Label
 from sslart._data.ranks import RANK
-from sslart._data.scaling import scaling_of
 from sslart._mapping.loo_predictions import LooPredictions
 from sslart._mapping.model_view import ModelView
 from sslart._mapping.quality import FEW_OF_TWO, ModelQuality

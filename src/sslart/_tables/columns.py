@@ -80,7 +80,7 @@ def labels_of(frame: Any, name: str, source: str, classes: Any = None) -> list[A
     known = [label for label in labels if label is not None]
     marks = sorted({cell for cell in cells if cell in MISSING})
     if marks:
-        note(f"{listed(marks)} in column {name!r} is taken for unlabelled. If it is a class, give it another name.")
+        note(f"{listed(marks)} in column {name!r} is treated as unlabelled. If it is a class, give it another name.")
     if classes is not None and len(classes) and classes.dtype.kind in "ib":
         read = int if classes.dtype.kind == "i" else {"true": True, "1": True, "false": False, "0": False}.__getitem__
         try:
@@ -97,7 +97,7 @@ def labels_of(frame: Any, name: str, source: str, classes: Any = None) -> list[A
             "the classes, or cut the measurements into classes first."
         )
     if "-1" in known:
-        note(f"-1 in column {name!r} is taken for a class. Leave a cell blank where the class is not known.")
+        note(f"-1 in column {name!r} is treated as a class. Leave a cell blank where the class is not known.")
     of_model = {} if classes is None else {plain(one): one for one in classes.tolist()}
     return [label if label is None else of_model.get(label, label) for label in labels]
 
@@ -129,7 +129,7 @@ def blank_rows(frame: Any, names: Sequence[str], source: str) -> Any:
         blank &= (is_blank if column.dtype.kind in "iufbmM" else is_blank | column.isin(MISSING)).to_numpy()
     if blank.any() and not blank.all():
         first = frame.index[blank][0] + 1
-        note(f"{int(blank.sum())} row(s) of {source} are blank and left out of account; the first is row {first}.")
+        note(f"{int(blank.sum())} row(s) of {source} are blank and ignored; the first is row {first}.")
     return blank & (not blank.all())
 
 
@@ -155,7 +155,7 @@ def read_samples_for(
 def features_of(frame: Any, source: str, categories: Sequence[str] = (), numbers: Sequence[str] = ()) -> Any:
     """Return the feature columns of a frame: as numbers where possible, else (or if named) as categories.
 
-    In columns named as `numbers`, cells that are not numbers are taken for blank.
+    In columns named as `numbers`, cells that are not numbers are treated as blank.
     """
     if not len(frame.columns):
         raise ValueError(f"{source} has no column left to learn from: ignore fewer columns.")
@@ -286,7 +286,7 @@ def _feature(
 ) -> Any:
     """Convert a column to numbers or categories; if `categorical` is None, to numbers if all values are numbers.
 
-    With a unit, which may be empty, numbers may have it, and other cells are taken for blank.
+    With a unit, which may be empty, numbers may have it, and other cells are treated as blank.
     """
     pd = pandas()
     where = f"Column {name!r} of {source}"
@@ -325,8 +325,8 @@ def _feature(
         if others:
             row = column.index[cells.index(others[0])] + 1
             raise ValueError(
-                f"{where} holds numbers in the model, and {others[0]!r} in row {row} is none: correct it, or leave the "
-                "cell blank."
+                f"{where} holds numbers in the model, and {others[0]!r} in row {row} is not one: correct it, or leave "
+                "the cell blank."
             )
         return numbers
     return _categories(column, categories or {})
@@ -345,7 +345,7 @@ def _marked_numbers(name: str, column: Any) -> Any:
 def _note_blank(name: str, cells: Iterable[str]) -> None:
     shown = sorted(set(cells))
     if shown:
-        note(f"column {name!r} holds numbers; {listed(shown, SHOWN_CELLS)} in it is taken for blank.")
+        note(f"column {name!r} holds numbers; {listed(shown, SHOWN_CELLS)} in it is treated as blank.")
 
 
 def _note_names(name: str, cells: Sequence[str], others: Sequence[str]) -> bool:
@@ -359,8 +359,8 @@ def _note_names(name: str, cells: Sequence[str], others: Sequence[str]) -> bool:
     if not are_repeated and not any(LEADING_ZERO.match(cell) for cell in known.difference(counts)):
         return False
     note(
-        f"column {name!r} has {listed(sorted(counts), SHOWN_CELLS)} among numbers that look like codes: all are taken "
-        f"for categories. --number {shlex.quote(name)} takes the numbers for amounts, and the others for blank."
+        f"column {name!r} has {listed(sorted(counts), SHOWN_CELLS)} among numbers that look like codes: all are "
+        f"treated as categories. --number {shlex.quote(name)} takes the numbers for amounts, and the others for blank."
     )
     return True
 
@@ -396,7 +396,7 @@ def _dates(name: str, column: Any, source: str, *, day_first: bool | None) -> An
     places, cells = _distinct(column)
     if others := [cell for cell in cells if cell is not None and lacks_a_part(cell)]:
         verb = "lacks a part of the date and is" if len(others) == 1 else "lack a part of the date and are"
-        note(f"{listed(sorted(others), SHOWN_CELLS)} in column {name!r} {verb} taken for blank.")
+        note(f"{listed(sorted(others), SHOWN_CELLS)} in column {name!r} {verb} treated as blank.")
     if day_first is None:
         day_first = day_comes_first(cells)
         if day_first is None:
@@ -407,8 +407,8 @@ def _dates(name: str, column: Any, source: str, *, day_first: bool | None) -> An
     except NotADateError as error:
         row = column.index[(places == error.place).nonzero()[0][0]] + 1
         raise ValueError(
-            f"Column {name!r} of {source} holds dates, and {cells[error.place]!r} in row {row} is none: correct it, or "
-            "leave the cell blank."
+            f"Column {name!r} of {source} holds dates, and {cells[error.place]!r} in row {row} is not one: correct it, "
+            "or leave the cell blank."
         ) from error
 
 

@@ -150,3 +150,13 @@ def saved_whole(state: Mapping[str, Any], name: str, low: int, high: int) -> int
     if type(value) is not int or not low <= value <= high:
         raise ValueError(f"{name!r} of the model must be a whole number from {low} to {high}, got {value!r:.40}")
     return value
+
+
+def check_certainty(owner: str, name: str, given: Any) -> float | None:
+    """Return a certainty, or None for what holds on average; a ValueError where it is none."""
+    if given is None:
+        return None
+    found = check_number(owner, name, given, 0, 1, open_low=True)
+    if found == 1:
+        raise ValueError(f"{name} of {owner} must be below 1: no number of labels makes a limit of error certain.")
+    return found

@@ -1,4 +1,4 @@
-"""Estimates from labels that were not drawn at random: accuracy over all samples, and labels needed in random order."""
+"""Estimates from actively chosen labels: accuracy over all samples, and labels needed in random order."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from sslart._mapping.loo_predictions import LooPredictions
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.intervals import Estimate
 
-N_RESAMPLES = 200
-MAX_SAMPLES = 2000
-CLIP = 1e-3
-PRIOR_OFFSET, PRIOR_SLOPE = 1.0, 4.0  # how many labels the prior counts, about: offset 0, slope 1
-MAX_STEPS = 30
-MAX_AT_ONCE = 1_000_000  # numbers, which bounds the memory
-Z95 = 1.96
-VARIANCE_FACTOR = 6.0  # against the resamples: labels that were chosen, and predicted by nearly the same others
-MAX_SIMULATED = 600
-MIN_SAMPLES = 20
-N_DRAWS = 3
-MAX_TIMES = 8  # as many labels as there are
+N_RESAMPLES = 200  # bootstrap resamples of the labels
+MAX_SAMPLES = 2000  # unlabelled samples used, to bound the time
+CLIP = 1e-3  # confidences are clipped to [CLIP, 1 − CLIP] before the logit
+PRIOR_OFFSET, PRIOR_SLOPE = 1.0, 4.0  # weight of the prior (offset 0, slope 1), in labels
+MAX_STEPS = 30  # of Newton's method
+MAX_AT_ONCE = 1_000_000  # numbers computed at once, to bound memory
+Z95 = 1.96  # 97.5 % quantile of the normal distribution
+VARIANCE_FACTOR = 6.0  # relative to the bootstrap: labels are chosen, and predicted by nearly the same other labels
+MAX_SIMULATED = 600  # samples in a simulation, to bound the time
+MIN_SAMPLES = 20  # required for a simulation
+N_DRAWS = 3  # random orders that are simulated
+MAX_TIMES = 8  # simulated up to so many times the present labels
 
 
 @dataclass(frozen=True, eq=False)
 class PopulationAccuracy:
-    """The accuracy over all samples, and that by resamples of the labels."""
+    """The accuracy over all samples, and its bootstrap resamples."""
 
-    estimate: Estimate  # with a 95 % interval, which is wider than the resamples are
+    estimate: Estimate  # with a 95 % interval, which is wider than the resamples: see `VARIANCE_FACTOR`
     resampled: FloatArray
 
 
 def population_accuracy(
     left_out: LooPredictions, confidence: FloatArray, n_open: int, n_labelled: int
 ) -> PopulationAccuracy | None:
-    """Return the accuracy over all samples; None where left-out labels mean nothing.
+    """Return the accuracy over all samples; None if there is no leave-one-out accuracy.
 
-    `left_out`: what is predicted for left-out labels; `confidence`: of the predictions for the samples without a label,
-    or for some of them that were drawn at random; `n_open`, `n_labelled`: how many samples have no label, and how many
-    have one. Of these, the confidence counts that they get when their label is left out: with it the model is too sure.
+    `left_out`: leave-one-out predictions of the labels; `confidence`: of the predictions for unlabelled samples, or for
+    a random subset; `n_open`, `n_labelled`: numbers of unlabelled and labelled samples. For labelled samples, the
+    leave-one-out confidence is used, since the model is overconfident on its training labels.
     """
     if left_out.accuracy() is None:
         return None
@@ -76,9 +76,10 @@ def population_accuracy(
 def _by_all(
     z: FloatArray, right: FloatArray, weights: FloatArray, everywhere: FloatArray, share: FloatArray
 ) -> tuple[float, float]:
-    """Return the accuracy by all labels, and the standard deviation of its logit that the regression leaves open.
+    """Return the accuracy by all labels, and the standard deviation of its logit from the regression.
 
-    Few labels that are all right, or all wrong, are so in every resample: the prior alone leaves something open there.
+    If all labels are predicted correctly, or all wrongly, resamples are identical: the regression with its prior then
+    provides the uncertainty.
     """
     offset, slope, covariance = _fitted(z[None], right[None], weights[None])
     at_each = expit(offset + slope * everywhere)
@@ -115,20 +116,19 @@ class RandomOrder:
     """Number of labels of randomly chosen samples that reach an accuracy."""
 
     accuracy: float  # the accuracy to reach
-    n_labels: int | None  # how many labels reach it on average; None where the most that were tried do not
-    low: int | None  # with the best and the worst of the draws
+    n_labels: int | None  # number of labels that reach it on average; None if more than `n_tried` are needed
+    low: int | None  # for the best and the worst of the draws
     high: int | None
-    n_tried: int  # the most labels that were tried; 0 where there are too few samples
+    n_tried: int  # maximum number of labels tried; 0 if there are too few samples
 
 
 def random_order(model: Any, X: Any, n_labels: int, accuracy: float) -> RandomOrder:
-    """Return the number of labels in random order that would reach an accuracy.
+    """Estimate the number of labels in random order that would reach an accuracy, by simulation.
 
-    Samples are drawn at random, get the class that the model predicts now, and teach a new model of the same kind; how
-    often it agrees with the model on the other samples is its accuracy. As the present model is not always right, and
-    as it was taught by labels that were chosen, this is an estimate.
+    Random samples are labelled with the predictions of the model and used to train a new model of the same kind. Its
+    accuracy is its agreement with the model on the other samples.
 
-    `X` (n_samples, n_features): samples to draw from; `n_labels`: how many labels the model has; `accuracy`: the
+    `X` (n_samples, n_features): samples to draw from; `n_labels`: number of labels of the model; `accuracy`: the
     accuracy to reach.
     """
     random = np.random.default_rng(0)
@@ -139,7 +139,7 @@ def random_order(model: Any, X: Any, n_labels: int, accuracy: float) -> RandomOr
     samples = _safe_indexing(X, chosen)
     truth = np.asarray(model.predict_proba(samples)).argmax(axis=1)
     most = min(MAX_TIMES * n_labels, int(0.8 * n))
-    tried = np.geomspace(max(4, n_labels / 2), max(5, most), 6)  # from half as many labels as there are
+    tried = np.geomspace(max(4, n_labels / 2), max(5, most), 6)  # from half of the present labels on
     sizes = sorted({int(one) for one in tried.round()})
     agreement = np.array([[_agreement(model, samples, truth, random, size) for size in sizes] for _ in range(N_DRAWS)])
     needed = [_first_reaching(sizes, one, accuracy) for one in (agreement.mean(axis=0), *agreement)]
@@ -149,7 +149,7 @@ def random_order(model: Any, X: Any, n_labels: int, accuracy: float) -> RandomOr
 
 
 def _agreement(model: Any, samples: Any, truth: Any, random: np.random.Generator, size: int) -> float:
-    """Return the share of the other samples on which a model taught `size` labels agrees."""
+    """Return the agreement on the other samples of a model trained with `size` labels."""
     drawn = random.choice(len(truth), size, replace=False)
     labels = np.full(len(truth), None, dtype=object)
     labels[drawn] = truth[drawn]
@@ -162,7 +162,7 @@ def _agreement(model: Any, samples: Any, truth: Any, random: np.random.Generator
 
 
 def _first_reaching(sizes: list[int], accuracy: FloatArray, wanted: float) -> int | None:
-    """Return from how many labels on an accuracy is reached, between two sizes in proportion."""
+    """Return the number of labels that reaches an accuracy, interpolated between two sizes."""
     above = np.flatnonzero(accuracy >= wanted)
     if not len(above):
         return None

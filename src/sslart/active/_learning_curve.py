@@ -1,4 +1,4 @@
-"""Learning curve over the number of labels: measured on sub-samples, extrapolated by an inverse power law."""
+"""Learning curve over the number of labels: measured on subsamples, extrapolated by an inverse power law."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from sslart._utils.validation import check_number, check_whole
 if TYPE_CHECKING:
     from sslart._mapping.evidence import EvidenceMapping
 
-SHARES = (0.125, 0.25, 0.5, 0.75)  # of the labels
-N_ORDERS = 3
-MAX_USED = 800  # labels, so that the work is bounded
-MIN_SUBSET = 4
-MIN_LABELS = 20  # fewer have no course that could be continued
-FURTHEST = 10  # times as many labels: beyond, no estimate is given
+SHARES = (0.125, 0.25, 0.5, 0.75)  # of the labels, in subsamples
+N_ORDERS = 3  # random orders of the labels
+MAX_USED = 800  # labels used, to bound the time
+MIN_SUBSET = 4  # labels in a subsample
+MIN_LABELS = 20  # with fewer labels the curve cannot be extrapolated
+FURTHEST = 10  # extrapolated up to so many times the present labels
 EXPONENTS = np.array([0.25, 0.5, 0.75, 1.0])
 N_RESAMPLES = 500
 ENDS_OF_95, ENDS_OF_80 = (2.5, 97.5), (10.0, 90.0)  # percentiles
@@ -30,16 +30,16 @@ ENDS_OF_95, ENDS_OF_80 = (2.5, 97.5), (10.0, 90.0)  # percentiles
 
 @dataclass(frozen=True)
 class SubSamples:
-    """Correctness of predictions of labels by sub-samples of the others."""
+    """Correctness of predictions of labels by subsamples of the others."""
 
-    sizes: FloatArray  # how many labels there were, where those of a group count one
-    # (n_orders, n_sizes, n_groups): share of the labels of each group that were predicted rightly in each random order;
-    # NaN where the group was among those that predicted, or was not predicted
+    sizes: FloatArray  # number of labels in each subsample; the labels of a group count one
+    # (n_orders, n_sizes, n_groups): accuracy on the labels of each group, in each random order; NaN if the group was in
+    # the subsample, or was not predicted
     right: FloatArray
 
 
 def sub_samples_of(view: ModelView, left_out: LooPredictions) -> SubSamples:
-    """Measure the predictions of labels by nested sub-samples; in an ensemble, with the first member."""
+    """Measure the predictions of labels by nested subsamples; in an ensemble, with the first member."""
     member = view.members[0]
     mapping, kept = cast("EvidenceMapping", member.mapping), member.kept_labels
     assert kept is not None
@@ -73,10 +73,10 @@ class LabelsNeeded:
     accuracy : float
         The accuracy wanted.
     n_labels : int
-        How many labels there are.
+        Present number of labels.
     more, low, high : int or None
-        How many more are needed, and the ends of the interval; None: more than nine times as many as there are, or no
-        number of labels is enough.
+        Number of further labels needed, and the ends of the interval; None: more than nine times the present number, or
+        no number of labels suffices.
     """
 
     accuracy: float
@@ -101,7 +101,7 @@ class LabelsNeeded:
 
 
 class PowerLaw(NamedTuple):
-    """Laws a + b·n^−c of the error with n labels, one for each resample; arrays of one length."""
+    """Power laws a + b·n^−c of the error with n labels, one for each resample, as arrays of equal length."""
 
     a: FloatArray
     b: FloatArray
@@ -121,20 +121,20 @@ class PowerLaw(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LearningCurve:
-    """Accuracy by number of labels, as far as it was measured, and beyond. Made by `learning_curve`.
+    """Accuracy by number of labels, measured and extrapolated. Returned by `learning_curve`.
 
     Attributes
     ----------
     n_labels : array of length n_sizes
-        Sizes of sub-samples of the labels, where labels that are left out together count one.
+        Sizes of subsamples of the labels; the labels of a group count one.
     accuracy : array of length n_sizes
-        Share of the other labels that each predicts rightly.
+        Accuracy of each subsample on the other labels.
     n_now : int
-        How many labels there are.
+        Present number of labels.
     accuracy_now : float or None
-        Leave-one-out accuracy with all of them; None where it cannot be measured.
+        Leave-one-out accuracy with all of them; None if it cannot be measured.
     why_not : str
-        Why the curve cannot be continued; empty where it can.
+        The reason if the curve cannot be extrapolated; else empty.
     """
 
     n_labels: FloatArray
@@ -147,7 +147,7 @@ class LearningCurve:
 
     @property
     def n_furthest(self) -> int:
-        """The largest number of labels that the curve is continued to."""
+        """The maximum number of labels of the extrapolation."""
         return FURTHEST * self.n_now
 
     def at(self, n_labels: int) -> Estimate:
@@ -156,7 +156,7 @@ class LearningCurve:
         Parameters
         ----------
         n_labels : int
-            From the number of labels that there are to ten times as many.
+            From the present number of labels to ten times as many.
         """
         n = check_whole("at", "n_labels", n_labels) or 1
         error = self._error_now()
@@ -176,7 +176,7 @@ class LearningCurve:
         Parameters
         ----------
         accuracy : float
-            Share of right predictions, in (0, 1].
+            Wanted accuracy, in (0, 1].
         """
         wanted = check_number("labels_for", "accuracy", accuracy, 0, 1, open_low=True)
         error = max(self._error_now(), 1e-12)
@@ -188,9 +188,9 @@ class LearningCurve:
         return LabelsNeeded(wanted, self.n_now, *found)
 
     def starting_from(self, accuracy: float, resampled: FloatArray) -> LearningCurve:
-        """Return the same course of errors, from another accuracy with all labels.
+        """Return the curve rescaled to another accuracy with all labels.
 
-        `resampled`: the accuracy by resamples of the labels, any number of them.
+        `resampled`: resamples of this accuracy, any number of them.
         """
         random = np.random.RandomState(0)
         errors = np.maximum(1.0 - resampled, 1e-12)[random.randint(len(resampled), size=len(self._errors))]
@@ -210,15 +210,15 @@ class LearningCurve:
 def learning_curve(model: Any) -> LearningCurve:
     """Return the learning curve of a model over its labels, with its extrapolation.
 
-    Sub-samples of the labels predict the others, with the boxes and settings of the model. The inverse power law
-    a + b·n^−c, with c from 1/4 to 1, is fitted to their errors; by the ratio in which it goes on to fall, the error
-    found by leave-one-out falls. The interval comes from resampling the labels. The estimate is for labels of samples
-    drawn at random. The work is bounded, however many labels there are.
+    Subsamples of the labels predict the others, with the boxes and settings of the model. The inverse power law
+    a + b·n^−c, with c from 1/4 to 1, is fitted to their errors, and scaled to the leave-one-out error. The interval is
+    a bootstrap over the labels. The estimate is for labels of randomly drawn samples. The time is bounded for any
+    number of labels.
 
     Parameters
     ----------
     model : fitted AutoSSLART, or SSLART or WESSLART with evidence mapping
-        Other models keep no labelled samples.
+        Other models store no labelled samples.
 
     Returns
     -------
@@ -248,21 +248,21 @@ def learning_curve(model: Any) -> LearningCurve:
     n_measured, now = len(np.unique(left_out.groups)), stated.accuracy.value
     kept = view.members[0].kept_labels
     assert kept is not None
-    n = round(n_measured * len(kept[1]) / len(left_out.rows))  # of many labels some are left out to measure
+    n = round(n_measured * len(kept[1]) / len(left_out.rows))  # with many labels only some are left out
     if n < MIN_LABELS:
         reason = f"it takes at least {MIN_LABELS} labels, and there are {n}"
         return LearningCurve(nothing, nothing, n, now, reason)
     found = sub_samples_of(view, left_out)
     accuracy = np.nanmean(np.nanmean(found.right, axis=2), axis=0)
     random = np.random.RandomState(0)
-    # left-out labels vary more than independent samples, as in the interval of the accuracy
+    # leave-one-out shares vary more than those of independent samples, as in the interval of the accuracy
     n_right, n_wrong = (share * n_measured / VARIANCE_FACTOR for share in (now, 1.0 - now))
     errors = random.beta(n_wrong + 0.5, n_right + 0.5, size=N_RESAMPLES)
     return LearningCurve(found.sizes, accuracy, n, now, "", errors, _laws(found, random))
 
 
 def _laws(found: SubSamples, random: np.random.RandomState) -> PowerLaw:
-    """Return laws fitted to the errors of resampled labels and orders, each with an exponent drawn at random."""
+    """Return power laws fitted to the errors of resampled labels and orders, each with a random exponent."""
     n_orders, n_sizes, n_groups = found.right.shape
     is_known = ~np.isnan(found.right)
     wrong, known = np.where(is_known, 1.0 - found.right, 0.0), is_known.astype(np.float64)

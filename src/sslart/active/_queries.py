@@ -1,14 +1,14 @@
-"""Queries: the samples whose labels help most, where one label may serve a whole box.
+"""Active learning queries: the samples whose labels help most; one label may be given for a whole box.
 
-Samples are points of a Gaussian process whose covariance decreases with their L1 distance. A label of one lowers the
-variance of all others near it. The value of a label is the sum of what it takes off the variances, each weighted by
-the number of samples that the point stands for and by the uncertainty of the prediction there, times the squared
-uncertainty at the sample itself. Without a label all predictions are equally uncertain, and samples among many
-others come first; as predictions become certain, what is left are samples between the classes with others around.
+Samples are points of a Gaussian process whose covariance decreases with their L1 distance. The label of a sample lowers
+the variance of all others near it. The value of a label is the sum of these reductions, each weighted by the number of
+samples that the point represents and by the uncertainty of its prediction, times the squared uncertainty at the sample
+itself. Without labels all predictions are equally uncertain, and samples in dense regions come first; as predictions
+become certain, samples between the classes in dense regions remain.
 
-A model is also certain where it knows nothing, and a class that has no label yet may be there. Every third label is
-therefore chosen without regard to the predictions: in turn a sample drawn at random, which finds a class whose samples
-are unlike each other, and the sample of most value if all predictions were equally uncertain, which finds clusters.
+A model may also be certain where it knows nothing, and where a class without labels may be. Every third label is
+therefore chosen independently of the predictions: alternately a random sample, which finds a class of dissimilar
+samples, and the sample of the highest value under equal uncertainty, which finds clusters.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from sslart._mapping.model_view import MemberView, view_of
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, keys_of_numbers
 from sslart._utils.validation import check_whole
 
-REACH = 0.5  # of the mean distance between two samples: over which covariance falls to 1/e
-NOISE = 0.05  # variance of a label
-EXPLORE_EVERY = 3  # labels, of which the last one is chosen without regard to the predictions,
-DRAW_EVERY = 2 * EXPLORE_EVERY  # and of so many labels one in the middle at random
-MIN_UNCERTAINTY = 1e-3  # so that where every prediction is certain, the label that serves most samples comes first
-MISSING = 0.5  # stands for a missing value: the middle of the range
-MAX_ONE_BY_ONE = 100  # labels of a batch, each chosen with regard to those before it
-MAX_UNCERTAIN = 200
-MAX_DRAWN = 1000  # of more samples, so many drawn at random are considered: they stand for all
-MAX_LABELS = 1000  # of more, an even spread is considered
-TIGHT = 0.5  # of the mean distance between two samples: a box is tight whose sides sum up to no more,
-LONGEST_SIDE = 0.25  # and of which none is longer than this share of the range, so that its categories agree too
-MAX_AT_ONCE = 100  # samples that one answer may be given for
+REACH = 0.5  # length scale of the covariance, relative to the mean distance between two samples
+NOISE = 0.05  # noise variance of a label
+EXPLORE_EVERY = 3  # every third label is chosen independently of the predictions,
+DRAW_EVERY = 2 * EXPLORE_EVERY  # and every sixth one at random
+MIN_UNCERTAINTY = 1e-3  # so that under certain predictions, labels in dense regions come first
+MISSING = 0.5  # replaces a missing value: the middle of the range
+MAX_ONE_BY_ONE = 100  # labels of a batch that are chosen sequentially, given those before
+MAX_UNCERTAIN = 200  # most uncertain samples that are considered
+MAX_DRAWN = 1000  # random samples that are considered, as representatives of all
+MAX_LABELS = 1000  # labelled samples used; of more, evenly spaced ones
+TIGHT = 0.5  # maximum sum of the sides of a tight box, relative to the mean distance between two samples,
+LONGEST_SIDE = 0.25  # and its maximum side relative to the range, so that categories agree too
+MAX_AT_ONCE = 100  # maximum number of samples labelled by one answer
 
 
 def uncertainty(proba: FloatArray | None, n: int) -> FloatArray:
-    """Return one minus the margin between the two most probable classes of each sample; one without two classes."""
+    """Return one minus the margin between the two most probable classes of each sample; one for fewer classes."""
     if proba is None or proba.shape[1] < 2:
         return np.ones(n)
     highest = np.sort(proba, axis=1)
@@ -53,14 +53,14 @@ def uncertainty(proba: FloatArray | None, n: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Coded samples, and how many samples each stands for."""
+    """Coded samples, and the number of samples that each represents."""
 
     coded: FloatArray  # (n_points, n_features): no value is missing
     mass: FloatArray  # (n_points,)
 
     @classmethod
     def of(cls, coded: FloatArray, mass: FloatArray) -> Points:
-        """Return points of samples that may have missing values (NaN): these are in the middle of the range."""
+        """Return points of samples, with missing values (NaN) replaced by the middle of the range."""
         return cls(np.nan_to_num(coded, nan=MISSING), mass)
 
     @cached_property
@@ -70,17 +70,17 @@ class Points:
 
     @cached_property
     def mean_distance(self) -> float:
-        """The mean distance between two of the samples that the points stand for."""
+        """The mean distance between two of the represented samples."""
         return float(self.mass @ self.apart @ self.mass) / max(float(self.mass.sum()) ** 2, 1e-12)
 
     def in_order(
         self, unsure: FloatArray, free: BoolArray, labelled: FloatArray, n: int, alike: IntArray | None = None
     ) -> IntArray:
-        """Return the points to label next, the most valuable first, each chosen as if those before had their labels.
+        """Return the points to label next, the most valuable first, each chosen as if those before were labelled.
 
-        `unsure`: uncertainty of the predictions, from 0 to 1; `free`: which points may be chosen; `labelled`
-        (n_labelled, n_features): coded samples that have a label; `n`: how many to return; fewer where there are no
-        more; `alike`: of points with one number at most one is returned; None: each has its own.
+        `unsure`: uncertainty of the predictions, from 0 to 1; `free`: mask of points to choose from; `labelled`
+        (n_labelled, n_features): coded labelled samples; `n`: maximum number of points to return; `alike`: group
+        numbers, at most one point of each group is returned; None: no groups.
         """
         alike = np.arange(len(free)) if alike is None else alike
         covariance = self._covariance(np.nan_to_num(labelled, nan=MISSING))
@@ -91,7 +91,7 @@ class Points:
             doubts = unsure + MIN_UNCERTAINTY if number % EXPLORE_EVERY else np.ones(len(unsure))
             variance = np.maximum(covariance.diagonal(), 0.0)
             taken_off = ((self.mass * doubts) @ covariance**2) / (variance + NOISE)
-            own = doubts * variance / at_first  # as variance falls within a batch, so does uncertainty
+            own = doubts * variance / at_first  # uncertainty falls with the variance within a batch
             value = np.where(left, own**2 * taken_off, -np.inf)
             if len(chosen) >= MAX_ONE_BY_ONE:
                 best_first = np.argsort(-value, kind="stable")[: int(left.sum())]
@@ -104,14 +104,14 @@ class Points:
         return np.array(chosen, dtype=np.int64)
 
     def _drawn(self, left: BoolArray, number: int) -> int:
-        """Return one of the points that are left, as a sample drawn at random would be; the same one for a number."""
+        """Return a random point of those left, weighted by mass; deterministic for a given number."""
         weights = np.where(left, self.mass, 0.0)
         if not weights.any():
             weights = left.astype(np.float64)
         return int(np.random.default_rng(number).choice(len(left), p=weights / weights.sum()))
 
     def _covariance(self, labelled: FloatArray) -> FloatArray:
-        """Return the covariance of the points, given that some samples have a label."""
+        """Return the covariance of the points, conditional on the labelled samples."""
         reach = REACH * self.mean_distance or 1.0
         covariance = np.exp(-self.apart / reach)
         if len(labelled):
@@ -127,17 +127,17 @@ class Query(NamedTuple):
     Attributes
     ----------
     row : int
-        Its number among all samples of the pool, from 0.
+        Row number among all samples of the pool, from 0.
     node : int
-        The box that it falls into; of an ensemble, in the first member.
+        The best box of the sample; for an ensemble, in the first member.
     n_samples : int
-        Number of samples of the pool that fall into this box.
+        Number of samples of the pool with this box.
     new : bool
         Whether the box has no label yet.
     tight : bool
-        Whether the samples of the box are so alike that one answer may be given for all that are unlabelled: these are
-        2 to 100, the box is small beside the distance between samples and in each feature, and it has no labels of
-        different classes.
+        Whether the samples of the box are so similar that one answer may be given for all unlabelled ones: there are 2
+        to 100 of them, the box is small relative to the distance between samples and in each feature, and it has no
+        labels of different classes.
     """
 
     row: int
@@ -148,16 +148,16 @@ class Query(NamedTuple):
 
 
 class QueryPool:
-    """The samples that a person may be asked about, out of any number of samples that are added part by part.
+    """Pool of samples for active learning; any number of samples can be added in parts.
 
-    Considered are up to 1,000 samples drawn at random, which stand for all, and the most uncertain ones. Samples in the
-    middle of boxes would not do: a box may be wide in the feature that tells classes apart, and the ends of that
-    feature would never be asked about. Memory grows with the number of boxes, not of samples.
+    Up to 1,000 random samples, as representatives of all, and the most uncertain ones are considered. Centres of boxes
+    would be a poor choice: a box may be wide in the feature that separates classes, and the ends of that feature would
+    never be queried. Memory grows with the number of boxes, not of samples.
 
     Parameters
     ----------
     model : fitted FuzzyARTMAP, SSLART or WESSLART
-        It may go on learning: `best` uses the model as it is at that time.
+        It may continue learning: `best` uses its present state.
 
     Examples
     --------
@@ -179,13 +179,13 @@ class QueryPool:
     """
 
     def __init__(self, model: Any) -> None:
-        view_of(model)  # raises an error for what is no fitted classifier
+        view_of(model)  # raises an error unless it is a fitted classifier
         self.model: Any = model
         self.n_samples = 0
         self._counts = np.zeros(0, dtype=np.int64)  # per box
         self._drawn: list[tuple[int, int, int]] = []  # random key, row and box
         self._n_unlabelled = 0
-        self._unlabelled: dict[int, list[int]] = {}  # of each box: rows, as far as one answer may be given for all
+        self._unlabelled: dict[int, list[int]] = {}  # rows of each box, up to one more than `MAX_AT_ONCE`
         self._uncertain: list[tuple[float, int, int]] = []  # certainty, row and box
         self._samples: dict[int, Any] = {}  # by row
         self._done: set[int] = set()
@@ -198,7 +198,7 @@ class QueryPool:
         ----------
         X : array-like of shape (n_samples, n_features)
         known : array-like of bool, default=None
-            Which of them have a label already, and are never proposed.
+            Mask of samples that have a label already, and are never queried.
         """
         view = view_of(self.model)
         table, member = view.read(X), view.members[0]
@@ -228,7 +228,7 @@ class QueryPool:
         self.n_samples += len(table)
 
     def _keep_samples(self, X: Any) -> None:
-        """Keep the samples that may be proposed, of the last part and of those before."""
+        """Store the candidate samples of the last part, and drop earlier ones that are no longer candidates."""
         rows = {row for _, row, _ in (*self._drawn, *self._uncertain)}
         self._samples = {row: sample for row, sample in self._samples.items() if row in rows}
         for row in sorted(rows - self._samples.keys()):
@@ -237,16 +237,15 @@ class QueryPool:
     def best(self, n: int = 1) -> list[Query]:
         """Return the samples to label next, the most helpful first.
 
-        The first ones lie among many samples, far from any label. The more certain the predictions become, the more the
-        samples between the classes come first, those with many others around them before outliers. Every third one is
-        chosen without regard to the predictions, in turn by its place among the others and at random, so that a class
-        without a label is found where the model is wrongly certain. Each is chosen as if those before it had their
-        labels, and of a tight box only one, so that several are never alike.
+        At first these are in dense regions far from any label; as predictions become certain, between the classes in
+        dense regions. Every third one is chosen independently of the predictions, alternately by density and at random,
+        to find classes without labels where the model is overconfident. Each is chosen as if those before it were
+        labelled, and at most one per tight box, so that a batch is diverse.
 
         Parameters
         ----------
         n : int, default=1
-            How many; fewer where there are no more.
+            Maximum number of samples.
         """
         n = check_whole("best", "n", n) or 1
         view = view_of(self.model)
@@ -273,29 +272,28 @@ class QueryPool:
         return [Query(rows[i], box, int(self._counts[box]), is_new, is_tight) for i, box, is_new, is_tight in each]
 
     def rows(self) -> list[int]:
-        """Return the rows of the samples that may be proposed."""
+        """Return the rows of the candidate samples."""
         return sorted(self._samples)
 
     def box_rows(self, query: Query) -> list[int]:
-        """Return the rows of the unlabelled samples in the box of a tight query; of any other, its own row."""
+        """Return the rows of the unlabelled samples in the box of a tight query; for others, the row of the query."""
         return list(self._unlabelled[query.node]) if query.tight else [query.row]
 
     def sample(self, query: Query) -> Any:
-        """Return the sample of a query, one row, as it was given."""
+        """Return the sample of a query as it was given, one row."""
         return self._samples[query.row]
 
     def answer(self, query: Query, label: Any, *, whole_box: bool = False, group: Any = None) -> None:
-        """Let the model learn the label of a sample, and do not propose it again.
+        """Update the model with the label of a sample, and exclude the sample from further queries.
 
         Parameters
         ----------
         query : Query
-            One that `best` returned.
+            A result of `best`.
         label : class
         whole_box : bool, default=False
-            Whether all samples of `box_rows` are known to be of this class. The sample then counts as often as there
-            are such samples, and no other sample of the box is proposed. Where left-out labels choose settings or
-            measure quality it counts once, as copies do. Only a tight box can be answered for as a whole.
+            Whether the label holds for all samples of `box_rows`. The sample is then weighted by their number, and no
+            other sample of the box is queried. In leave-one-out it counts once, as duplicates do. Only for a tight box.
         group : default=None
             The group of the sample, as in `fit`.
 
@@ -323,34 +321,34 @@ class QueryPool:
         self.done(query, whole_box=whole_box)
 
     def done(self, query: Query, *, whole_box: bool = False) -> None:
-        """Do not propose this sample again: it has been labelled, or nobody knows its class.
+        """Exclude a sample from further queries, because it has been labelled or its class is unknown.
 
-        With `whole_box`, no sample of its box either.
+        With `whole_box`, all samples of its box.
         """
         self._done.add(query.row)
         if whole_box:
             self._done_boxes.add(query.node)
 
     def share_labelled(self) -> float:
-        """Return the share of the samples that fall into boxes with a label."""
+        """Return the share of the samples in boxes with a label."""
         labels = view_of(self.model).members[0].labels[: len(self._counts)]
         return float(self._counts[labels != UNLABELLED].sum() / self._counts.sum())
 
 
 def select_queries(model: Any, X: Any, n: int = 10) -> IntArray:
-    """Return the rows that a person should label next, the most helpful first.
+    """Return the rows to label next, the most helpful first.
 
-    They are those of `QueryPool.best`: far from any label at first, then between the classes, with every third one
-    chosen without regard to the predictions. A model that has learnt no label yet will do. `docs/active.md` compares
-    the accuracy that they lead to with that of margin sampling and others.
+    They are chosen as by `QueryPool.best`: far from any label at first, then between the classes, with every third one
+    chosen independently of the predictions. The model may have no label yet. `docs/active.md` compares the resulting
+    accuracy with that of margin sampling and others.
 
     Parameters
     ----------
     model : fitted FuzzyARTMAP, SSLART, AutoSSLART or WESSLART
     X : array-like of shape (n_samples, n_features)
-        Samples to choose from: those without a label, such as the model has learnt.
+        Unlabelled samples to choose from, such as those that the model has learnt.
     n : int, default=10
-        How many; fewer where there are no more.
+        Maximum number of rows.
 
     Returns
     -------
@@ -373,7 +371,7 @@ def select_queries(model: Any, X: Any, n: int = 10) -> IntArray:
 
 
 def _labelled(member: MemberView) -> FloatArray:
-    """Return samples that have a label, coded: those that are kept, or else the centres of boxes with a label."""
+    """Return coded labelled samples: those stored, or else the centres of boxes with a label."""
     kept = member.kept_labels if member.class_table.seen else None
     if kept is None:
         found = centres(*(side[member.labels != UNLABELLED] for side in member.boxes))

@@ -15,13 +15,13 @@ import numpy as np
 from sslart._art.novelty import FALSE_ALARMS
 from sslart._data.samples import Table
 from sslart._mapping.conformal import CERTAINTY
-from sslart._mapping.decision_rules import Costs, check_certainty, cost_matrix, error_levels
+from sslart._mapping.decision_rules import Costs, cost_matrix, error_levels
 from sslart._mapping.model_view import PredictionBatch, view_of
 from sslart._tables import arrow, cells, pandas
 from sslart._tables.columns import blank_rows, check_columns, check_learnt_columns, learnt_columns, samples_for
 from sslart._tables.files import Piece, read_originals
 from sslart._utils.files import STANDARD
-from sslart._utils.validation import check_number
+from sslart._utils.validation import check_certainty, check_number
 from sslart.cli._output import write_pieces
 from sslart.cli._table_writer import TABS, TEXTS, CellStyle, prediction_types, written
 from sslart.rules._box_extraction import NO_RULE, RuleNumbers

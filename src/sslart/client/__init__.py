@@ -1,6 +1,6 @@
 """Python client of `sslart serve`, in a synchronous and an asynchronous version.
 
-Needs httpx, which the extra `client` brings.
+Needs httpx, installed by the extra `client`.
 """
 
 from sslart.client._client import AsyncClient, Client, EventStream

@@ -42,24 +42,24 @@ class BaseClient(Operations):
 
 
 class Client(BaseClient):
-    """A service of `sslart serve`, from Python.
+    """Synchronous client of `sslart serve`.
 
-    Requests that change nothing, and those that carry an Idempotency-Key, are repeated where the service cannot be
-    reached, has too much to do, or is being started again. `learn`, `decide`, `label` and `refit` make such a key, so
-    that nothing counts twice. Several threads may use one client.
+    Read requests, and those with an Idempotency-Key, are repeated if the service is unreachable, overloaded or
+    restarting. `learn`, `decide`, `label` and `refit` create such a key, so that nothing counts twice. A client may be
+    shared by several threads.
 
     Parameters
     ----------
     url : str, default="http://127.0.0.1:8707"
         Address of the service.
     token : str, default=None
-        What shows who you are, where the service needs one.
+        Access token, if the service needs one.
     timeout : float, default=60.0
-        Seconds for an answer.
+        Seconds to wait for a response.
     retries : int, default=5
-        How often a request is repeated at most; pauses begin with a quarter of a second and double.
+        Maximum number of repetitions of a request; pauses start at a quarter of a second and double.
     ca_file : path, default=None
-        File with certificates to trust, where that of the service is not signed by a known authority.
+        File of CA certificates to trust, for services without a publicly trusted certificate.
 
     Examples
     --------
@@ -90,18 +90,18 @@ class Client(BaseClient):
         run(self._connection.transport.close())
 
     def events(self, model: str | None = None, kinds: Iterable[str] = (), *, after: int | None = None) -> EventStream:
-        """Listen to events from now on: decisions, drift, the progress of jobs, states of models, rejected rows.
+        """Stream events: decisions, drift, progress of jobs, states of models, rejected rows.
 
-        Where the connection is lost, it is made again, and events that were missed come first, except decisions.
+        A lost connection is re-established; missed events follow, except decisions.
 
         Parameters
         ----------
         model : str, default=None
-            Of this model only.
+            Events of this model only.
         kinds : iterable of str, default=()
-            Of these kinds only: "decision", "drift", "job", "state", "rejected".
+            Kinds of events: "decision", "drift", "job", "state", "rejected"; all by default.
         after : int, default=None
-            The last event that is known; those that the service still has come first.
+            The last event already received; later ones that the service still has come first.
 
         Returns
         -------
@@ -112,7 +112,7 @@ class Client(BaseClient):
 
 
 class EventStream:
-    """Events as they happen; made by `Client.events`. It listens from its creation on until it is closed."""
+    """Iterator over events, created by `Client.events`; it listens until it is closed."""
 
     def __init__(self, stream: AsyncEventStream) -> None:
         self._stream = stream
@@ -125,7 +125,7 @@ class EventStream:
         self.close()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         run(self._stream.close())
 
     def __iter__(self) -> Self:
@@ -139,7 +139,7 @@ class EventStream:
 
 
 class AsyncClient(BaseClient):
-    """A service of `sslart serve`, from Python that awaits: parameters and methods are those of `Client`.
+    """Asynchronous client of `sslart serve`, with the parameters and methods of `Client`.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class AsyncClient(BaseClient):
     def events(
         self, model: str | None = None, kinds: Iterable[str] = (), *, after: int | None = None
     ) -> AsyncEventStream:
-        """Listen to events, from the first that is awaited on, or from `async with` on.
+        """Stream events, starting when the first one is awaited, or at `async with`.
 
         The parameters are those of `Client.events`; `close` of the stream ends it.
         """

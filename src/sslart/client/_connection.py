@@ -29,9 +29,9 @@ else:
 
 SECONDS_TO_CONNECT = 10.0
 FIRST_PAUSE = 0.25
-MAX_PAUSE = 30.0  # who is asked to wait longer is told so at once
+MAX_PAUSE = 30.0  # a longer Retry-After raises the error at once
 BUSY = (429, 503)
-SILENCE = 45.0  # seconds without a line of events, after which the connection is lost: the service sends one in 15
+SILENCE = 45.0  # seconds without a line of events until reconnecting; the service sends one every 15
 BYTES_PER_PART = 2**16
 
 Result = TypeVar("Result")
@@ -48,7 +48,7 @@ def run(coroutine: Coroutine[Any, Any, Result]) -> Result:
 
 
 class Waiting:
-    """Transport that blocks until an answer comes."""
+    """Transport that blocks until a response arrives."""
 
     def __init__(self, **options: Any) -> None:
         self._http = httpx.Client(**options)
@@ -61,7 +61,7 @@ class Waiting:
             return self._http.request(content=file, **request)
 
     async def open(self, **request: Any) -> httpx.Response:
-        """Send a request, and return its answer without its body, unless it is an error."""
+        """Send a request; return the response without its body, unless it is an error."""
         found = self._http.send(self._http.build_request(**request), stream=True)
         if not found.is_success:
             found.read()
@@ -73,7 +73,7 @@ class Waiting:
             yield line
 
     async def pause(self, seconds: float) -> None:
-        """Let time go by."""
+        """Sleep."""
         time.sleep(seconds)
 
     async def close(self, stream: httpx.Response | None = None) -> None:
@@ -82,7 +82,7 @@ class Waiting:
 
 
 class Awaiting:
-    """Transport that lets the event loop go on until an answer comes."""
+    """Transport that suspends until a response arrives."""
 
     def __init__(self, **options: Any) -> None:
         self._http = httpx.AsyncClient(**options)
@@ -121,13 +121,13 @@ class Request:
     Attributes
     ----------
     content : bytes, Path or None
-        The body; a path stands for the file.
+        The body; a path means the content of the file.
     is_repeatable : bool
-        Whether it may be sent again where no answer came: it changes nothing, or it has an Idempotency-Key.
+        Whether it may be repeated without a response: it is a read request, or has an Idempotency-Key.
     takes : tuple of int
-        Statuses that are answers here and no errors.
+        Statuses that are not errors here.
     seconds : float
-        How much longer than usual the answer may take.
+        Additional seconds that the response may take.
     """
 
     method: str
@@ -141,14 +141,14 @@ class Request:
 
 
 def get(path: str, **params: Any) -> Request:
-    """Return a request that changes nothing."""
+    """Return a read request."""
     return Request("GET", path, params, is_repeatable=True)
 
 
 def post(
     path: str, body: Any, *, key: str | None = None, is_repeatable: bool = False, wait: float = 0, method: str = "POST"
 ) -> Request:
-    """Return a request with a body of JSON, which may be repeated where it has a key or changes nothing.
+    """Return a request with a JSON body, which may be repeated if it has a key or is a read request.
 
     The service waits up to `wait` seconds for the outcome.
     """
@@ -159,7 +159,7 @@ def post(
 
 
 class Connection:
-    """Connection to a service, whose parameters are those of `Client`; `transport` waits or awaits."""
+    """Connection to a service, with the parameters of `Client`; `transport` is synchronous or asynchronous."""
 
     def __init__(
         self,
@@ -174,12 +174,12 @@ class Connection:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"{url!r} is not the address of a service: give one such as http://127.0.0.1:8707.")
         if parts.username is not None:
-            raise ValueError("The address has a name or a password in it: leave it out, and give a token.")
+            raise ValueError("The address contains a user name or password: leave it out and give a token.")
         headers = {"user-agent": f"sslart/{version('sslart')}"}
         if token is not None:
             token = token.strip()
             if not (token and token.isascii() and token.isprintable() and " " not in token):
-                raise ValueError("The token is empty, or has characters that no token has: copy it again.")
+                raise ValueError("The token is empty or has invalid characters: copy it again.")
             headers["authorization"] = f"Bearer {token}"
         if not timeout > 0 or retries < 0:
             raise ValueError("timeout must be above 0, and retries at least 0.")
@@ -188,12 +188,12 @@ class Connection:
             base_url=self.url,
             headers=headers,
             verify=True if ca_file is None else ssl.create_default_context(cafile=ca_file),
-            # a proxy of the environment is never asked for a service on this machine
+            # proxies of the environment are not used for a service on this machine
             mounts=dict.fromkeys(("http://", "https://", "all://")) if _is_here(parts.hostname) else None,
         )
 
     async def send(self, request: Request) -> httpx.Response:
-        """Send a request, again after a pause where it may be repeated; return the answer, or raise a ServiceError."""
+        """Send a request, with retries if it may be repeated; return the response, or raise a ServiceError."""
         attempt = 0
         while True:
             outcome: httpx.Response | httpx.TransportError
@@ -213,7 +213,7 @@ class Connection:
         try:
             return dict(answer.json())
         except ValueError as error:
-            message = "The answer is not that of a sslart service: check the address."
+            message = "The response is not from a sslart service: check the address."
             raise ServiceError(message, answer.status_code) from error
 
     async def open(self, request: Request) -> httpx.Response:
@@ -223,7 +223,7 @@ class Connection:
     async def pause_after(
         self, outcome: httpx.Response | httpx.TransportError | None, attempt: int, request: Request
     ) -> None:
-        """Pause before a request is repeated, or raise its error where it may not be, or that is useless."""
+        """Pause before a retry, or raise the error if a retry is not allowed or useless."""
         # doubles with each attempt, with random jitter so that clients spread
         pause = min(FIRST_PAUSE * 2**attempt, MAX_PAUSE) * random.uniform(0.5, 1.0)
         is_repeatable, error = request.is_repeatable, _error(outcome, request, self.url)
@@ -249,13 +249,13 @@ def _error(outcome: httpx.Response | httpx.TransportError | None, request: Reque
         try:
             message = str(outcome.json()["error"])
         except (ValueError, KeyError, TypeError):
-            message = f"The service answered with status {outcome.status_code}."
+            message = f"The service responded with status {outcome.status_code}."
         return error_of(outcome.status_code, message)
     cut_off = "the connection ended" if outcome is None else str(outcome) or "it was cut off"
     reason = "it took too long" if isinstance(outcome, httpx.TimeoutException) else cut_off
     message = f"No answer from {url} ({reason}): check the address, and that the service runs: sslart serve DIR."
     if not request.is_repeatable:
-        message += " It is not known whether the request was carried out."
+        message += " It is unknown whether the request was carried out."
     return UnreachableError(message)
 
 
@@ -267,7 +267,7 @@ def _is_here(host: str) -> bool:
 
 
 class AsyncEventStream:
-    """Events as they happen; made by `AsyncClient.events`."""
+    """Asynchronous iterator over events, created by `AsyncClient.events`."""
 
     def __init__(self, connection: Connection, model: str | None, kinds: Iterable[str], after: int | None) -> None:
         self._connection, self._params = connection, {"model": model, "kind": list(kinds)}
@@ -276,7 +276,7 @@ class AsyncEventStream:
         self._lines: AsyncIterator[str] | None = None
 
     async def __aenter__(self) -> Self:
-        """Connect, again after the last event that came; raise a ServiceError where retries are exhausted."""
+        """Connect, continuing after the last event received; raise a ServiceError when retries are exhausted."""
         while self._lines is None and not self._is_closed:
             last = {} if self._parser.last is None else {"last-event-id": str(self._parser.last)}
             request = Request("GET", "/v1/events", self._params, headers=last, is_repeatable=True)
@@ -320,7 +320,7 @@ class AsyncEventStream:
         raise StopAsyncIteration
 
     async def _lost(self, outcome: httpx.Response | httpx.TransportError | None, request: Request) -> None:
-        """Pause before the next connection; close where there is none any more."""
+        """Pause before reconnecting; close if that is impossible."""
         self._lines, attempt = None, self._attempt
         self._attempt += 1
         try:
@@ -334,7 +334,7 @@ class AsyncEventStream:
 
 
 class LineParser:
-    """Parser of server-sent events; `last` is the number of the last one, which may also come without an event.
+    """Parser of server-sent events; `last` is the last event number, which may also be sent without an event.
 
     Examples
     --------
@@ -349,7 +349,7 @@ class LineParser:
         self.last, self._fields = last, dict[str, str]()
 
     def take(self, line: str) -> Event | None:
-        """Return the event that a line completes, if it does."""
+        """Parse a line; return the event that it completes, or None."""
         if line:
             name, _, value = line.partition(":")
             self._fields[name] = value.removeprefix(" ")

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 1000  # in one request
 MAX_EXPLAINED = 100  # rows in one request: each explanation takes some milliseconds
-MAX_WAIT = 20.0  # seconds that one request waits for a fit; then its job is looked at
-MAX_SECONDS = 600.0  # that a request for a trial or a comparison of a table may take
-SECONDS_BETWEEN_LOOKS = 1.0  # at a job
-SECONDS_UNTIL_READY = 0.1  # between two looks at a service that is being started
+MAX_WAIT = 20.0  # seconds that one request waits for a fit; then its job is polled
+MAX_SECONDS = 600.0  # time limit of a trial or a comparison of a table
+SECONDS_BETWEEN_LOOKS = 1.0  # polling interval of a job
+SECONDS_UNTIL_READY = 0.1  # polling interval while a service starts
 
 Given = ParamSpec("Given")
 Row = dict[str, Any]
@@ -48,34 +48,34 @@ Estimator = Literal["AutoSSLART", "SSLART", "WESSLART", "FuzzyARTMAP"]
 Format = Literal["sslart", "onnx", "report", "rules_sql", "rules_python", "rules_csv", "labels_csv", "script", "card"]
 Scope = Literal["read", "learn", "admin"]
 
-# documentation of parameters: the type where the annotation does not say it, a bar, and words
-_FIT_WAIT = "Seconds to wait for the end of the fit. None waits as long as it takes, 0 does not wait."
+# documentation of parameters: the type, if the annotation does not show it, a bar, and the description
+_FIT_WAIT = "Seconds to wait for the fit. None waits until it has ended, 0 does not wait."
 _JOB = "If the fit fails, a WrongRequestError is raised."
 _PARAMETERS = {
     "name": "The model.",
-    "X": "list of dicts, DataFrame, or array of shape (n_samples, n_features) | More than 1,000 rows go in several "
-    "requests. An array is for models that have learnt features without names.",
-    "row": "The sample, from the names of its features to their values.",
+    "X": "list of dicts, DataFrame, or array of shape (n_samples, n_features) | More than 1,000 rows are sent in "
+    "several requests. An array is for models whose features have no names.",
+    "row": "The sample as a dict from feature to value.",
     "table": "pandas DataFrame, path, or bytes | A table as CSV, TSV, Parquet, Arrow or Excel.",
-    "encoding": "Encoding of text; found out if it is None.",
-    "ids": "A name for each sample, by which it can be labelled later.",
+    "encoding": "Encoding of text; detected if None.",
+    "ids": "An ID for each sample, by which it can be labelled later.",
     "explain": "Whether to explain each prediction.",
-    "key": "The Idempotency-Key: who repeats a call with its key adds nothing, within seven days. None makes one, "
-    "which serves for the retries of this call.",
-    "wait": "Seconds to wait until all are learnt, at most 600.",
-    "after": "The last entry that is known already.",
-    "most": "How many at most.",
-    "n": "How many at most.",
-    "sequence": "The number of the job.",
-    "feature": "Its name.",
+    "key": "Idempotency-Key: repeating a call with the same key within seven days has no further effect. None creates "
+    "one for the retries of this call.",
+    "wait": "Seconds to wait until all samples are learnt, at most 600.",
+    "after": "The last entry already received.",
+    "most": "Maximum number.",
+    "n": "Maximum number.",
+    "sequence": "Number of the job.",
+    "feature": "Name of the feature.",
 }
 
 
 class Operation(Generic[Given, Result]):
-    """A coroutine method of `AsyncClient` that is a method of `Client` too, where it waits.
+    """A coroutine method of `AsyncClient` that is also a blocking method of `Client`.
 
-    The docstring has a summary; sections on parameters and the result are added from the signature, `_PARAMETERS` and
-    `words`, which are by the names of parameters, and by `returns` for the result.
+    Sections on parameters and the result are added to the docstring from the signature, `_PARAMETERS`, and `words`,
+    with the key `returns` for the result.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Operation(Generic[Given, Result]):
         method.__doc__ = "\n".join(lines)
 
     def waiting(self) -> Callable[..., Any]:
-        """Return the method that waits."""
+        """Return the blocking method."""
 
         @functools.wraps(self.coroutine)
         def method(*args: Any, **kwargs: Any) -> Any:
@@ -122,7 +122,7 @@ def _indented(text: str) -> str:
 def documented(
     **words: str,
 ) -> Callable[[Callable[Concatenate[Any, Given], Coroutine[Any, Any, Result]]], Operation[Given, Result]]:
-    """Make an operation of a coroutine method; `words` are those of its parameters that have words of their own."""
+    """Make an operation of a coroutine method; `words` documents parameters in place of `_PARAMETERS`."""
     return lambda method: Operation(method, words)
 
 
@@ -132,12 +132,12 @@ def _path(name: str, *rest: str | int) -> str:
 
 
 def _read(path: str, body: Any) -> Request:
-    """Return a request that changes nothing, and whose question is too long for its address."""
+    """Return a read request with a body, for queries that do not fit in the URL."""
     return post(path, body, is_repeatable=True)
 
 
 class Operations:
-    """All requests to a service, as coroutines; `Client` makes methods of them that wait."""
+    """All requests to a service as coroutines; `Client` turns them into blocking methods."""
 
     _connection: Connection
 
@@ -154,7 +154,7 @@ class Operations:
         return Job.of(await self._json(get(_path(name, "jobs", sequence))))
 
     async def _fitted(self, request: Request, wait: float | None) -> Job:
-        """Send a request that begins a fit; return its job when it has ended, or after some seconds."""
+        """Send a request that starts a fit; return its job when it has ended, or after `wait` seconds."""
         end = None if wait is None else time.monotonic() + wait
         seconds = MAX_WAIT if wait is None else min(wait, MAX_WAIT)
         params = {**request.params, "wait": seconds or None}
@@ -167,7 +167,7 @@ class Operations:
         return found
 
     async def _accepted(self, path: str, bodies: Sequence[dict[str, Any]], wait: float, key: str | None) -> Accepted:
-        """Send bodies one after the other; wait for the last."""
+        """Send request bodies one after the other; wait for the last."""
         parts = []
         for number, (body, one) in enumerate(_with_keys(bodies, key), start=1):
             request = post(path, body, key=one, wait=wait if number == len(bodies) else 0)
@@ -176,35 +176,35 @@ class Operations:
 
     @documented()
     async def models(self) -> list[dict[str, Any]]:
-        """Return all models: the name, the state, how many rows and which classes each has."""
+        """Return all models with name, state, number of rows, and classes."""
         return await self._list(get("/v1/models"), "models")
 
     @documented()
     async def model(self, name: str) -> dict[str, Any]:
-        """Return the description of a model: its kind, the data it has learnt, and its quality on left-out labels."""
+        """Return the description of a model: its class, training data, and leave-one-out quality."""
         return await self._json(get(_path(name)))
 
     @documented(
         name="The new model.",
-        settings="How it learns: estimator, parameters (of the estimator), label, id, group, ignore, category, use, "
-        "learn and max_fit_rows, each as described in /openapi.json of the service.",
+        settings="Settings: estimator, parameters (of the estimator), label, id, group, ignore, category, use, learn "
+        "and max_fit_rows, as described in /openapi.json of the service.",
     )
     async def create(self, name: str, settings: Mapping[str, Any] | None = None) -> Accepted:
-        """Create a model that has learnt nothing; its columns are those of the first rows that it learns."""
+        """Create an unfitted model; its columns are those of the first rows that it learns."""
         return Accepted.of(await self._json(post("/v1/models", {"name": name, "settings": dict(settings or {})})))
 
     @documented(
         name="The new model.",
         table="pandas DataFrame, path, or bytes | A table as CSV, TSV, Parquet, Arrow or Excel, or a model that "
         "`sslart.save` wrote.",
-        label="The column with the classes, blank where not known.",
-        id_column="The column that names rows; it is no feature.",
-        group="The column with what belongs together, such as patient.",
+        label="The column with the classes, blank where unknown.",
+        id_column="The column of row IDs, not a feature.",
+        group="The column of groups, such as patient.",
         ignore="Columns to leave out.",
-        category="Columns of numbers that are categories.",
-        use="Columns to use although they are free text or name rows.",
+        category="Numeric columns that are categorical codes.",
+        use="Columns to use as features although they look like IDs or free text.",
         estimator="The class of the model.",
-        learn="Which rows that are sent to `decide` are learnt without a label.",
+        learn="Rows sent to `decide` that are learnt without a label.",
         wait=_FIT_WAIT,
         returns=_JOB,
     )
@@ -224,7 +224,7 @@ class Operations:
         encoding: str | None = None,
         wait: float | None = None,
     ) -> Job:
-        """Create a model from a table, which it is fitted to, or from the file of a model.
+        """Create a model by fitting it to a table, or from a model file.
 
         For other parameters of the estimator, `create` the model with them and then `add_table`.
         """
@@ -234,11 +234,11 @@ class Operations:
 
     @documented(wait=_FIT_WAIT, returns=_JOB)
     async def add_table(self, name: str, table: Any, *, encoding: str | None = None, wait: float | None = None) -> Job:
-        """Add the rows of a table to those of a model, and fit it anew to all of them."""
+        """Add the rows of a table to a model and refit it to all rows."""
         request = Request("POST", _path(name, "table"), {"encoding": encoding}, _table_content(table))
         return await self._fitted(request, wait)
 
-    @documented(settings="Settings that shall change, as of `create`.", wait=_FIT_WAIT, returns=_JOB)
+    @documented(settings="Settings to change, as in `create`.", wait=_FIT_WAIT, returns=_JOB)
     async def refit(
         self,
         name: str,
@@ -247,7 +247,7 @@ class Operations:
         wait: float | None = None,
         key: str | None = None,
     ) -> Job:
-        """Fit a model anew to all rows that it was given, with the labels in force."""
+        """Refit a model to all its rows with their current labels."""
         body = {"settings": dict(settings or {})}
         return await self._fitted(post(_path(name, "refit"), body, key=key or _new_key()), wait)
 
@@ -263,14 +263,14 @@ class Operations:
 
     @documented()
     async def cancel(self, name: str, sequence: int) -> Job:
-        """Cancel a job that has not ended: the model stays as it was."""
+        """Cancel a job that has not ended; the model stays unchanged."""
         return Job.of(await self._json(Request("DELETE", _path(name, "jobs", sequence))))
 
-    @documented(abstain_below="Abstain where no class is so probable, in place of the setting of the model.")
+    @documented(abstain_below="Abstain where the highest probability is lower; overrides the setting of the model.")
     async def predict(
         self, name: str, X: Any, *, explain: bool = False, abstain_below: float | None = None
     ) -> Predictions:
-        """Predict samples. The service keeps nothing of them."""
+        """Predict samples without storing them."""
         options = _given(explain=explain, abstain_below=abstain_below)
         parts = []
         for (rows,) in _batches(rows_of(X)):
@@ -278,8 +278,8 @@ class Operations:
         return _joined(parts)
 
     @documented(
-        learn="Which samples are learnt: familiar ones, all or none; None for the setting of the model.",
-        returns="Each with the number of its row.",
+        learn="Samples to learn: familiar (not novel) ones, all or none; None for the setting of the model.",
+        returns="Predictions with row numbers.",
     )
     async def decide(
         self,
@@ -291,7 +291,7 @@ class Operations:
         explain: bool = False,
         key: str | None = None,
     ) -> Predictions:
-        """Predict samples and keep them: they can be labelled later, and familiar ones are learnt without a label."""
+        """Predict and store samples: they can be labelled later, and those not novel are learnt without a label."""
         options = _given(explain=explain, learn=learn)
         parts = []
         for body, one in _with_keys(_bodies(X, ids=_texts(ids)), key):
@@ -299,7 +299,7 @@ class Operations:
         return _joined(parts)
 
     @documented(
-        y="sequence of labels | One for each sample, None where not known. They may also be in the label column of X."
+        y="sequence of labels | One for each sample, None where unknown. They may also be in the label column of X."
     )
     async def learn(
         self,
@@ -311,7 +311,7 @@ class Operations:
         wait: float = 0.0,
         key: str | None = None,
     ) -> Accepted:
-        """Let a model learn samples, with or without labels. Each is learnt once, however often a request is repeated.
+        """Send samples to be learnt, with or without labels. Retries do not count twice.
 
         When the call returns, the samples are on the disk of the service; they are learnt soon after.
         """
@@ -319,12 +319,11 @@ class Operations:
         return await self._accepted(_path(name, "learn"), _bodies(X, labels=labels, ids=_texts(ids)), wait, key)
 
     @documented(
-        labels="From the number of a row, or the id that it was sent with, to its label; None withdraws one.",
-        by="Who gives the labels, where several people use one token.",
-        refit="Whether to fit the model anew where a label was changed or withdrawn, or there are enough new ones.",
-        together="Whether this is one answer about similar rows: where left-out labels choose settings or measure the "
-        "model, such labels are left out together, and count one. Of more than 1,000 labels, each thousand is an "
-        "answer.",
+        labels="Dict from row number, or the ID that it was sent with, to label; None withdraws a label.",
+        by="Name of the annotator, if several people use one token.",
+        refit="Whether to refit the model if a label was changed or withdrawn, or if there are enough new ones.",
+        together="Whether the labels are one answer about similar rows: in leave-one-out they are left out together "
+        "and count as one label. More than 1,000 labels are split into answers of 1,000.",
     )
     async def label(
         self,
@@ -337,12 +336,12 @@ class Operations:
         wait: float = 0.0,
         key: str | None = None,
     ) -> Accepted:
-        """Label rows that were sent before.
+        """Label stored rows.
 
-        A row without a label is learnt with its new one. One that has another label gets the new one with the next fit.
+        An unlabelled row is learnt with its new label. A changed label takes effect at the next fit.
         """
         if not labels:
-            raise ValueError("There are no labels: give at least one.")
+            raise ValueError("No labels given: give at least one.")
         more = _given(by=by, refit=refit or None, together=together or None)
         bodies = [{"labels": some, **more} for (some,) in _batches(_labelled(labels))]
         return await self._accepted(_path(name, "labels"), bodies, wait, key)
@@ -354,12 +353,12 @@ class Operations:
         """Return the history of labels and who gave them, the oldest first."""
         return await self._list(get(_path(name, "labels"), row=row, after=after, most=most), "labels")
 
-    @documented(row="The number of the row, or the id that it was sent with.")
+    @documented(row="Row number, or the ID that it was sent with.")
     async def row(self, name: str, row: int | str) -> dict[str, Any]:
         """Return a stored row: its cells, its label, and its prediction."""
         return await self._json(get(_path(name, "rows", row)))
 
-    @documented(returns='One for each sample; the item "text" has it in words.')
+    @documented(returns='One explanation per sample; the item "text" is a description.')
     async def explain(self, name: str, X: Any) -> list[dict[str, Any]]:
         """Explain the predictions for samples: feature contributions, similar boxes, and counterfactuals."""
         found: list[dict[str, Any]] = []
@@ -376,12 +375,12 @@ class Operations:
         return await self._json(_read(_path(name, "contributions"), {"rows": rows_of(X)}))
 
     @documented(
-        target="class | The class that is wanted; None for any other than the present one.",
-        fixed="Features that never change.",
-        ranges="By feature: of a number (low, high), of a category those that are allowed.",
-        n="How many changes are wanted.",
-        plausible="Whether to return only changes to samples like those that were learnt.",
-        returns='The item "text" has it in words.',
+        target="class | The target class; None for any other than the predicted one.",
+        fixed="Features that must not change.",
+        ranges="Allowed values by feature: (low, high) of a number, or a list of categories.",
+        n="Number of counterfactuals.",
+        plausible="Whether to return only changes that lead to samples similar to the training data.",
+        returns='The item "text" is a description.',
     )
     async def counterfactual(
         self,
@@ -401,22 +400,22 @@ class Operations:
         return await self._json(_read(_path(name, "counterfactual"), {**body, "plausible": plausible}))
 
     @documented(
-        max_rules="How many rules there are at most.",
-        max_conditions="How many conditions a rule has at most.",
-        returns='The item "text" has them in words.',
+        max_rules="Maximum number of rules.",
+        max_conditions="Maximum number of conditions per rule.",
+        returns='The item "text" is a description.',
     )
     async def rules(self, name: str, *, max_rules: int = 12, max_conditions: int = 4) -> dict[str, Any]:
-        """Return few, short rules that agree with the predictions of a model."""
+        """Return a short list of rules that approximates a model."""
         return await self._json(get(_path(name, "rules"), max_rules=max_rules, max_conditions=max_conditions))
 
-    @documented(returns='The item "text" has it in words.')
+    @documented(returns='The item "text" is a description.')
     async def importance(self, name: str) -> dict[str, Any]:
         """Return the importance of each feature of a model, and its direction."""
         return await self._json(get(_path(name, "importance")))
 
     @documented()
     async def drift(self, name: str) -> list[dict[str, Any]]:
-        """Return the drifts that were found in the stream since the last fit."""
+        """Return the drifts detected since the last fit."""
         return await self._list(get(_path(name, "drift")), "drifts")
 
     @documented()
@@ -427,21 +426,21 @@ class Operations:
     @documented(
         quantity="What to return: row, position, feature, class, probability, novelty, novel, disagreement, label or "
         "box. Classes and labels are indices of the classes that `samples` returns, -1 for none.",
-        feature='Of the quantity "feature": which one.',
-        returns="Of length n_samples, or of shape (n_samples, 2) for positions.",
+        feature='Name of the feature, for the quantity "feature".',
+        returns="Array of length n_samples, or of shape (n_samples, 2) for positions.",
     )
     async def values(self, name: str, quantity: str, *, feature: str | None = None) -> NDArray[Any]:
-        """Return one value for each sample, in the order of their row numbers."""
+        """Return one value for each sample, in order of row number."""
         answer = await self._send(get(_path(name, "values", quantity), name=feature))
         found: NDArray[Any] = np.load(io.BytesIO(answer.content), allow_pickle=False)
         return found
 
-    @documented(x="A feature; None for positions that are computed from the boxes.", y="A feature, where x is one.")
+    @documented(x="A feature; None for positions computed from the boxes.", y="A feature, if x is given.")
     async def boxes(self, name: str, x: str | None = None, y: str | None = None) -> list[dict[str, Any]]:
         """Return the boxes with the most samples: sizes, labels, predictions, and positions."""
         return await self._list(get(_path(name, "boxes"), x=x, y=y), "boxes")
 
-    @documented(box="Its number.")
+    @documented(box="Number of the box.")
     async def box(self, name: str, box: int) -> dict[str, Any]:
         """Return the contents of a box: its samples, labels, intervals, and distinctive features."""
         return await self._json(get(_path(name, "boxes", box)))
@@ -454,14 +453,14 @@ class Operations:
         """Return a page of the samples that meet conditions, with their predictions."""
         return await self._json(_read(_path(name, "search"), conditions))
 
-    @documented(skip="Rows that nobody could label.")
+    @documented(skip="Rows to skip.")
     async def questions(self, name: str, n: int = 3, *, skip: Iterable[int] = ()) -> list[dict[str, Any]]:
         """Return the samples whose labels would help most, the most useful first."""
         return await self._list(get(_path(name, "questions"), n=n, skip=list(skip)), "questions")
 
-    @documented(target="The accuracy wanted; None: only how good it is, which takes less time.")
+    @documented(target="Target accuracy; None returns the quality only, which takes less time.")
     async def quality(self, name: str, target: float | None = 0.9) -> dict[str, Any]:
-        """Return the quality of a model on left-out labels, and the number of labels needed for a target accuracy."""
+        """Return the leave-one-out quality of a model, and the number of labels needed for a target accuracy."""
         wanted: dict[str, Any] = {"needed": "false"} if target is None else {"target": target}
         return await self._json(get(_path(name, "quality"), **wanted))
 
@@ -480,9 +479,9 @@ class Operations:
         """Return the custom properties stored with a model, by key."""
         return dict((await self._json(get(_path(name, "properties"))))["properties"])
 
-    @documented(key="Its name.", value="JSON | None removes it.")
+    @documented(key="Name of the property.", value="JSON | None removes it.")
     async def set_property(self, name: str, key: str, value: Any) -> None:
-        """Keep a value with a model, in place of the one before."""
+        """Store a property of a model."""
         await self._send(post(_path(name, "properties", key), value, is_repeatable=True, method="PUT"))
 
     @documented()
@@ -490,9 +489,9 @@ class Operations:
         """Return the interpretation of each column of the rows of a model, even after a failed fit."""
         return await self._json(get(_path(name, "columns")))
 
-    @documented(group="A column: the quality in each group that it makes.")
+    @documented(group="A column; the result then has the quality in each of its groups.")
     async def trust(self, name: str, *, group: str | None = None) -> dict[str, Any]:
-        """Return the quality of a model on left-out labels, by class, by confidence, and by group."""
+        """Return the leave-one-out quality of a model by class, confidence and group."""
         return await self._json(get(_path(name, "trust"), group=group))
 
     @documented()
@@ -500,16 +499,16 @@ class Operations:
         """Return the contribution of a feature to the score of each class, as a function of its value."""
         return await self._json(get(_path(name, "dependence"), feature=feature))
 
-    @documented(n="How many of each.")
+    @documented(n="Number of rows and of boxes.")
     async def similar(self, name: str, row: Any, *, n: int = 5) -> dict[str, Any]:
-        """Return the labelled rows that are most like a row, and the boxes that fit it best."""
+        """Return the labelled rows most similar to a row, and the boxes that fit it best."""
         (cells,) = rows_of([row])
         return await self._json(_read(_path(name, "similar"), {"row": cells, "n": n}))
 
     @documented(
-        conditions="As `rules` returns them.",
+        conditions="Conditions of a rule, as returned by `rules`.",
         label="class | The class of the rule.",
-        n="How many rows to suggest at most.",
+        n="Maximum number of rows to suggest.",
     )
     async def cover(
         self, name: str, conditions: Sequence[Mapping[str, Any]], *, label: Any = None, n: int = 20
@@ -519,10 +518,10 @@ class Operations:
         return await self._json(_read(_path(name, "rules", "cover"), body))
 
     @documented(
-        labels="From row to class; None for no label.",
-        together="Whether this is one answer about similar rows, as of `label`.",
-        wait="How many seconds it may take.",
-        returns='The item "text" has it in words.',
+        labels="Dict from row to class; None for no label.",
+        together="Whether the labels are one answer about similar rows, as in `label`.",
+        wait="Time limit in seconds.",
+        returns='The item "text" is a description.',
     )
     async def trial(
         self, name: str, labels: Mapping[int | str, Any], *, together: bool = False, wait: float = MAX_SECONDS
@@ -531,7 +530,7 @@ class Operations:
         body = {"labels": _labelled(labels), **_given(together=together or None)}
         return await self._json(post(_path(name, "trial"), body, wait=wait, is_repeatable=True))
 
-    @documented(last="Compare the last so many rows instead.")
+    @documented(last="Compare this number of last rows instead.")
     async def watch(self, name: str, *, last: int | None = None) -> dict[str, Any]:
         """Compare the rows since the last fit with those before it: features, novel rows, abstentions and classes."""
         return await self._json(get(_path(name, "watch"), last=last))
@@ -540,7 +539,7 @@ class Operations:
     async def watch_table(
         self, name: str, table: Any, *, encoding: str | None = None, key: str | None = None
     ) -> dict[str, Any]:
-        """Predict the rows of a table and keep them, as `decide` does, and compare them with those of the last fit."""
+        """Predict and store the rows of a table, like `decide`, and compare them with those of the last fit."""
         headers = {"idempotency-key": key or _new_key()}
         path, content = _path(name, "watch", "table"), _table_content(table)
         params = {"encoding": encoding}
@@ -548,9 +547,9 @@ class Operations:
             Request("POST", path, params, content, headers, is_repeatable=True, seconds=MAX_SECONDS)
         )
 
-    @documented(returns='From the name of the feature to "number" or "category".')
+    @documented(returns='Dict from feature to "number" or "category".')
     async def features(self, name: str) -> dict[str, str]:
-        """Return the features of a model in their order, and whether each is a number or a category."""
+        """Return the features of a model in order, with their types."""
         inputs = await self._list(get(f"/v2/models/{quote(name, safe='')}"), "inputs")
         return {one["name"]: "category" if one["datatype"] == "BYTES" else "number" for one in inputs}
 
@@ -562,7 +561,7 @@ class Operations:
     @documented(
         format='"sslart" for `sslart.load`, "onnx" for ONNX runtimes, "report" and "card" as HTML pages to read; '
         '"rules_sql", "rules_python" and "rules_csv"; "labels_csv", all labelled rows; or "script", a zip file with '
-        "the data and a script that makes the same model again."
+        "the data and a script that fits the same model."
     )
     async def export(self, name: str, format: Format = "sslart") -> bytes:
         """Export a model, or a document about it, as the content of a file."""
@@ -583,7 +582,7 @@ class Operations:
 
     @documented(parameters="Parameters of its estimator.")
     async def set_parameters(self, /, name: str, **parameters: Any) -> Accepted:
-        """Change parameters of a model that need no fit, such as abstain_below."""
+        """Change parameters that need no refit, such as abstain_below."""
         return Accepted.of(await self._json(post(_path(name), {"parameters": parameters}, method="PATCH")))
 
     @documented()
@@ -596,19 +595,19 @@ class Operations:
         """Return the names and scopes of all tokens."""
         return await self._list(get("/v1/tokens"), "tokens")
 
-    @documented(name="The person or machine that it is for.", scope="What it allows; each includes those before it.")
+    @documented(name="The person or machine that uses it.", scope="Permissions; each scope includes the previous ones.")
     async def add_token(self, name: str, scope: Scope = "read") -> str:
-        """Add a token and return it: the service keeps a hash only. Once there is one, every request needs one."""
+        """Add a token and return it; the service stores only a hash. Once a token exists, every request needs one."""
         return str((await self._json(post("/v1/tokens", {"name": name, "scope": scope})))["token"])
 
-    @documented(name="The person or machine that it is for.")
+    @documented(name="Name of the token.")
     async def revoke_token(self, name: str) -> None:
-        """Make a token invalid."""
+        """Revoke a token."""
         await self._send(Request("DELETE", f"/v1/tokens/{quote(name, safe='')}"))
 
-    @documented(name="The copy.", returns="The file, and how many bytes it has.")
+    @documented(name="Name of the backup.", returns="The file and its size in bytes.")
     async def backup(self, name: str) -> dict[str, Any]:
-        """Let the service write a copy of its store into the folder backups beside it."""
+        """Write a backup of the database into the folder backups next to it, on the machine of the service."""
         return await self._json(post("/v1/backup", {"name": name}))
 
     @documented()
@@ -616,7 +615,7 @@ class Operations:
         """Return the audit log, the oldest entry first; for labels see `labels`."""
         return await self._list(get("/v1/audit", after=after, most=most), "audit")
 
-    @documented(wait="Seconds to wait until it does.")
+    @documented(wait="Seconds to wait until it is ready.")
     async def ready(self, wait: float = 0.0) -> bool:
         """Return True if the service answers and all models have replayed their journals."""
         end = time.monotonic() + wait
@@ -632,7 +631,7 @@ class Operations:
 
 
 def _joined(parts: Sequence[Mapping[str, Any]]) -> Predictions:
-    """Return the answers to several requests as one."""
+    """Concatenate the responses to several requests."""
     found = tuple(Prediction.of(one) for part in parts for one in part["predictions"])
     return Predictions(parts[-1]["model"], parts[-1]["sequence"], found)
 
@@ -660,19 +659,19 @@ def _bodies(X: Any, **columns: list[Any] | None) -> list[dict[str, Any]]:
     rows = rows_of(X)
     for name, values in columns.items():
         if values is not None and len(values) != len(rows):
-            raise ValueError(f"There are {len(values)} {name} for {len(rows)} rows: give one for each.")
+            raise ValueError(f"There are {len(values)} {name} for {len(rows)} rows: give one for each row.")
     names = ("rows", *columns)
     return [_given(**dict(zip(names, some, strict=True))) for some in _batches(rows, *columns.values())]
 
 
 def _with_keys(bodies: Sequence[dict[str, Any]], key: str | None) -> list[tuple[dict[str, Any], str]]:
-    """Return bodies with a key for each: that of the call, with a number where there are several."""
+    """Return bodies with a key for each: the key of the call, with a number if there are several."""
     key = key or _new_key()
     return [(body, key if len(bodies) == 1 else f"{key}-{number}") for number, body in enumerate(bodies)]
 
 
 def _batches(*columns: Sequence[Any] | None, size: int = MAX_ROWS) -> Iterator[tuple[Any, ...]]:
-    """Yield some rows at a time of lists that belong together; a list that is None stays so."""
+    """Yield batches of parallel lists; None stays None."""
     first = columns[0]
     assert first is not None
     for start in range(0, len(first), size):
@@ -680,7 +679,7 @@ def _batches(*columns: Sequence[Any] | None, size: int = MAX_ROWS) -> Iterator[t
 
 
 def rows_of(X: Any) -> list[Row]:
-    """Return samples as rows by the names of their columns; those of an array are called x0, x1 and so on.
+    """Return samples as dicts from column to value; the columns of an array are called x0, x1 and so on.
 
     Examples
     --------
@@ -694,7 +693,7 @@ def rows_of(X: Any) -> list[Row]:
     if hasattr(X, "columns"):
         names = [str(name) for name in X.columns]
         if len(set(names)) < len(names):
-            raise ValueError("The frame has two columns of the same name: rename one.")
+            raise ValueError("The frame has two columns with the same name: rename one.")
         columns = [X.iloc[:, place].tolist() for place in range(len(names))]
         return _cleaned(dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True))
     if isinstance(X, np.ndarray):
@@ -713,12 +712,12 @@ def _cleaned(rows: Iterable[Mapping[Any, Any]]) -> list[Row]:
         for name, cell in cells.items():
             if isinstance(cell, float) and math.isinf(cell):
                 raise ValueError(
-                    f"Row {number} holds infinity in {name!r}: give None where the value is not known, or a finite "
-                    "limit where it is very large."
+                    f"Row {number} has infinity in {name!r}: give None if the value is unknown, or a large finite "
+                    "number."
                 )
         found.append(cells)
     if not found:
-        raise ValueError("There are no rows: give at least one.")
+        raise ValueError("No rows given: give at least one.")
     return found
 
 
@@ -745,7 +744,7 @@ def _table_content(table: Any) -> bytes | Path:
         return path
     if hasattr(table, "to_csv"):
         narrow = {name: "float64" for name, kind in table.dtypes.items() if str(kind) in ("float16", "float32")}
-        text = io.StringIO()  # of narrow floats, CSV would have fewer digits than their value has
+        text = io.StringIO()  # CSV would shorten the digits of float32
         table.astype(narrow).to_csv(text, index=False)
         return text.getvalue().encode()
     raise TypeError("A table is a pandas DataFrame, the path of a file, or the bytes of one.")

@@ -17,9 +17,9 @@ class ServiceError(OSError):
     Parameters
     ----------
     message : str
-        The cause and the cure, as the service states them.
+        Cause and remedy, from the service.
     status : int or None, default=None
-        The HTTP status of the answer; None where there was no answer.
+        HTTP status of the response; None if there was none.
     """
 
     def __init__(self, message: str, status: int | None = None) -> None:
@@ -28,23 +28,23 @@ class ServiceError(OSError):
 
 
 class WrongRequestError(ServiceError, ValueError):
-    """Raised for a request that is malformed, or incompatible with the model."""
+    """Raised for an invalid request, or one that does not fit the model."""
 
 
 class NotFoundError(ServiceError, LookupError):
-    """Raised where there is no such model, row or job."""
+    """Raised for an unknown model, row or job."""
 
 
 class AccessError(ServiceError, PermissionError):
-    """Raised where a token is needed, or the one that was sent does not allow this."""
+    """Raised if a token is missing or its scope is insufficient."""
 
 
 class UnavailableError(ServiceError):
-    """Raised when the service cannot do it now, such as with too much work or a full disk: try again later."""
+    """Raised if the service is temporarily unavailable, such as overloaded or with a full disk: try again later."""
 
 
 class UnreachableError(ServiceError, ConnectionError):
-    """Raised when there was no answer."""
+    """Raised if there was no response."""
 
 
 _ERRORS: dict[type[ServiceError], tuple[int, ...]] = {
@@ -70,7 +70,7 @@ def error_of(status: int, message: str) -> ServiceError:
 
 @dataclass(frozen=True)
 class _Answered:
-    """Base class of results: fields are filled by name from an answer; unknown items are ignored."""
+    """Base class of results: fields are filled by name from a response; unknown items are ignored."""
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
@@ -88,18 +88,18 @@ class Prediction(_Answered):
     class_ : str, int, bool or None
         None where the model abstains.
     probability : float
-        Of the class; where the model abstains, the highest.
+        Probability of the class; where the model abstains, the highest one.
     probabilities : dict
         The probability of each class, by its name.
     abstained : bool
     novelty : float
-        From 0, as near to what was learnt as can be, to 1.
+        From 0 for a perfect fit to 1 for outliers.
     novel : bool
-        Whether the row is unlike what was learnt.
+        Whether the row is flagged as an outlier.
     row : int or None
-        The number by which the row can be labelled later; of `decide` only.
+        Number by which the row can be labelled later; only after `decide`.
     explanation : dict or None
-        Where one was asked for.
+        The explanation, if requested.
     """
 
     class_: Any
@@ -125,8 +125,8 @@ class Predictions:
     ----------
     model : str
     sequence : int
-        The last record of the journal that the model had learnt; where rows were kept, the record that has them. Of
-        more rows than go into one request, that of the last request.
+        The last journal record that the model had learnt or, after `decide`, the record of the rows; for several
+        requests, that of the last one.
     predictions : tuple of Prediction
     """
 
@@ -150,11 +150,11 @@ class Predictions:
 
     @property
     def rows(self) -> list[int | None]:
-        """The number of each row, by which it can be labelled later; of `decide` only."""
+        """Row numbers, by which rows can be labelled later; only after `decide`."""
         return [one.row for one in self]
 
     def to_frame(self) -> Any:
-        """Return a pandas frame with a line for each row. Needs pandas."""
+        """Return a pandas frame with one row per prediction. Needs pandas."""
         pd = optional("pandas", "data")
         columns: dict[str, Any] = {} if not self or self[0].row is None else {"row": self.rows}
         columns["class"] = pd.Series(self.classes, dtype=object)
@@ -171,12 +171,12 @@ class Accepted(_Answered):
     ----------
     model : str
     sequence : int
-        The number of the record in the journal; of several requests, that of the last.
+        Number of the journal record; for several requests, that of the last one.
     rows : tuple of int
         The numbers of the rows.
     learnt, corrected, same : int or None
-        Of labels: of how many rows they are the first, how many rows had another, which the next fit corrects, and how
-        many had the same.
+        For labels: numbers of rows labelled for the first time, with a changed label (corrected by the next fit), and
+        with the same label as before.
     """
 
     model: str
@@ -193,7 +193,7 @@ class Accepted(_Answered):
 
     @classmethod
     def joined(cls, parts: Iterable[Self]) -> Self:
-        """Return the answers to several requests as one."""
+        """Concatenate the responses to several requests."""
         found = list(parts)
         sums = {
             name: None if getattr(found[-1], name) is None else sum(getattr(one, name) for one in found)
@@ -210,15 +210,15 @@ class Job(_Answered):
     ----------
     model : str
     sequence : int
-        Its number among the records of the model.
+        Number of the job in the journal of the model.
     state : str
         "waiting", "running", "done", "failed" or "cancelled".
     created, ended : float
         Seconds since 1970; `ended` is None while it has not ended.
     progress : dict or None
-        While it is running.
+        Progress of a running job.
     outcome : dict or None
-        What came of it.
+        Result, or the reason of a failure.
     """
 
     model: str
@@ -237,13 +237,13 @@ class Job(_Answered):
 
 @dataclass(frozen=True)
 class State(_Answered):
-    """The state of a model: the same digest means the same model in every bit.
+    """State of a model: equal digests mean models that are equal bit for bit.
 
     Attributes
     ----------
     model : str
     sequence : int
-        The last record of the journal that it has learnt.
+        The last journal record that it has learnt.
     digest : str
         The SHA-256 of the model.
     """
@@ -255,17 +255,17 @@ class State(_Answered):
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened in a service.
+    """An event of a service.
 
     Attributes
     ----------
     id : int
         Later events have higher numbers.
     kind : str
-        "decision", "drift", "job", "state" or "rejected"; "lost" where more came than could be sent.
+        "decision", "drift", "job", "state" or "rejected"; "lost" if some events could not be sent.
     model : str
     data : dict
-        The rest.
+        Further items.
     """
 
     id: int

@@ -1,6 +1,6 @@
-"""The estimators of sslart over dask DataFrames and Arrays, for tables that one machine does not hold.
+"""Estimators for dask DataFrames and Arrays, for tables larger than the memory of one machine.
 
-Needs dask, which the extra `dask` brings.
+Needs dask, installed by the extra `dask`.
 """
 
 from sslart.dask._estimators import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP

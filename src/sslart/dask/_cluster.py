@@ -16,8 +16,8 @@ dask: Any = optional("dask", "dask")
 arrays: Any = optional("dask.array", "dask")
 frames: Any = optional("dask.dataframe", "dask")
 
-FAN_IN = 4  # results that one task puts together
-RETRIES = 2  # of a task that fails, such as where a file cannot be read for a moment
+FAN_IN = 4  # results merged by one task
+RETRIES = 2  # of a failed task, such as after a transient read error
 
 
 class Tasks:
@@ -34,10 +34,9 @@ class Tasks:
         ]
 
     def tree(self, what: str, join: Callable[..., Any], parts: Sequence[Any], *shared: Any) -> Any:
-        """Return one task for all parts, which are joined by fours in their order, and the results again.
+        """Return one task that merges all parts by a tree reduction, in order.
 
-        The tree depends on nothing but the number of parts, so that the result does not depend on which task is done
-        first, or is done twice.
+        The tree depends only on the number of parts, so the result does not depend on scheduling or retries.
         """
         work = dask.delayed(join, pure=False, traverse=False)
         level, number = list(parts), 0
@@ -54,21 +53,21 @@ class Tasks:
 
 
 def run(task: Any) -> Any:
-    """Return the result of a task: by the cluster of the present client, else by the scheduler that dask is set to."""
+    """Compute a task on the cluster of the current client, or with the configured dask scheduler."""
     return task.compute(retries=RETRIES) if current_client() is not None else task.compute()
 
 
 def current_client() -> Any:
-    """Return the client that tasks go to; None where they stay in this process."""
+    """Return the current client; None if tasks run in this process."""
     if dask.base.get_scheduler() is None or "distributed" not in dask.base.get_scheduler().__module__:
         return None
     return optional("distributed", "dask").get_client()
 
 
 def sent(value: Any, what: str) -> Any:
-    """Return a task for a value that is sent to the cluster once, and once to each worker.
+    """Return a task for a value that is sent to the cluster once, and to each worker once.
 
-    A worker that is lost takes no value with it: the scheduler can send it again.
+    If a worker is lost, the scheduler can send the value again.
     """
     name = f"sslart-{what}-{uuid.uuid4().hex}"
     task = dask.delayed(value, name=name, traverse=False)
@@ -81,7 +80,7 @@ def sent(value: Any, what: str) -> Any:
 
 
 class Partition(NamedTuple):
-    """Samples of one partition with their labels, groups and weights, by the names that `fit` gives them."""
+    """Samples of one partition with labels, groups and weights, named as in `fit`."""
 
     X: Any
     y: Any = None
@@ -101,10 +100,10 @@ def checked_samples(X: Any) -> Any:
     if not isinstance(X, arrays.Array):
         raise TypeError(
             f"X must be a DataFrame or an Array of dask, got a {type(X).__name__}. dask.dataframe.from_delayed and "
-            "dask.array.from_delayed make one of other pieces."
+            "dask.array.from_delayed create one from other objects."
         )
     if X.ndim != 2:
-        raise ValueError(f"X must have two dimensions, got an Array of shape {X.shape}: X.reshape(-1, 1) has two.")
+        raise ValueError(f"X must be two-dimensional, got an Array of shape {X.shape}: use X.reshape(-1, 1).")
     return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
 
 
@@ -115,7 +114,7 @@ def partitions_of(X: Any, **beside: Any) -> list[Any]:
     names = [name for name, one in beside.items() if one is not None]
     given = [beside[name] for name in names]
     if all(isinstance(one, frames.Series) for one in given) and is_frame(X):
-        # one expression: dask then reads a file once for all of them
+        # one expression, so that dask reads each file once
         together = frames.map_partitions(
             _part, X, *given, names=names, meta=("part", object), enforce_metadata=False, align_dataframes=False
         )
@@ -172,7 +171,7 @@ def learnt(
 ) -> FittedModel:
     """Return the merged state of all partitions of a table, for `finish`; dask reads the table twice.
 
-    `needs_labels`: a classifier must get a label at least.
+    With `needs_labels`, at least one label is required.
     """
     parts, tasks = partitions_of(X, y=y, groups=groups, sample_weight=sample_weight), Tasks()
     wanted: partitions.Wanted | None = partitions.wanted_of(estimator)

@@ -1,7 +1,7 @@
-"""The five estimators over dask DataFrames and Arrays.
+"""The five estimators for dask DataFrames and Arrays.
 
-A class has the parameters of the ordinary estimator among its bases, and its methods with the same arguments:
-`over_dask` makes them, with their docstrings.
+Each class inherits the parameters of the ordinary estimator; `over_dask` adds methods with the same arguments, and
+their docstrings.
 """
 
 from __future__ import annotations
@@ -43,21 +43,19 @@ from sslart.merging.partitions import finish
 FRAME_UTILS = "dask.dataframe.utils"
 FLOAT, BOOL, INT, OBJECT = (np.dtype(kind) for kind in (np.float64, np.bool_, np.int64, object))
 ONLY_AT_ONCE = {
-    "classes": "classes is for samples that are no collection of dask: the classes of a collection are those of its "
-    "labels. Leave it out.",
-    "validation_set": "validation_set is for samples that are no collection of dask. Of a collection, validation=0.2 "
-    "holds a fifth of the labels out.",
+    "classes": "classes is not supported for dask collections, whose classes are those of their labels: leave it out.",
+    "validation_set": "validation_set is not supported for dask collections: validation=0.2 holds out a fifth of the "
+    "labels.",
 }
 LAZY = """
-For a DataFrame or an Array of dask the result is lazy, computed when it is needed: a Series or a DataFrame with the
-index of X, or an Array.
+For a dask DataFrame or Array the result is lazy: a Series or a DataFrame with the index of X, or an Array.
 """
 IN_PARTITIONS = """
-A DataFrame or an Array of dask is learnt partition by partition; y, groups and sample_weight have its partitions.
+A dask DataFrame or Array is learnt partition by partition; y, groups and sample_weight must have its partitions.
 """
 MERGED = f"""{IN_PARTITIONS.rstrip()}
-Its boxes are merged into the model. With a `half_life`, what was learnt before counts less by then: by half for each so
-many samples of the collection. Samples of one collection count alike.
+Its boxes are merged into the model. With a `half_life`, the weight of earlier samples halves after every `half_life`
+samples of the collection; samples of one collection count equally.
 """
 
 Class = TypeVar("Class")
@@ -69,7 +67,7 @@ class Output:
 
     name: str  # of the Series for a data frame
     dtype: Any
-    columns: tuple[Any, ...] | None = None  # their names; None: there is one value for each sample
+    columns: tuple[Any, ...] | None = None  # column names; None if there is one value per sample
 
     def of(self, values: Any, index: Any = None) -> Any:
         """Return values as an array, or with the index of a data frame as a Series or a DataFrame."""
@@ -87,7 +85,7 @@ class Output:
 
     @property
     def frame_dtype(self) -> Any:
-        """The type in a data frame, where texts are objects."""
+        """The dtype in a data frame, where strings are objects."""
         return object if np.dtype(self.dtype).kind == "U" else self.dtype
 
 
@@ -165,7 +163,7 @@ OUTPUTS: dict[str, Callable[[Any], Output]] = {
 
 
 def over_dask(cls: Class) -> Class:
-    """Give a dask estimator the methods of the ordinary one among its bases, for collections of dask too."""
+    """Add the methods of the ordinary estimator, extended to dask collections, to a dask estimator."""
     local = cls.__bases__[-1]  # type: ignore[attr-defined]
     cls._local = local  # type: ignore[attr-defined]
     for name, output in OUTPUTS.items():
@@ -177,7 +175,7 @@ def over_dask(cls: Class) -> Class:
 
 
 def _lazy(own: Callable[..., Any], output: Callable[[Any], Output]) -> Callable[..., Any]:
-    """Return a method that is lazy for collections of dask, and else the ordinary one."""
+    """Return a method that is lazy for dask collections and ordinary for other samples."""
 
     @wraps(own)
     def method(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
@@ -192,7 +190,7 @@ def _lazy(own: Callable[..., Any], output: Callable[[Any], Output]) -> Callable[
 
 
 def _learning(own: Callable[..., Any], note: str, *, further: bool) -> Callable[..., Any]:
-    """Return a method that learns collections of dask in partitions, and other samples as the ordinary one does."""
+    """Return a method that learns dask collections by partitions, and other samples in the ordinary way."""
 
     @wraps(own)
     def method(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
@@ -211,7 +209,7 @@ def _learning(own: Callable[..., Any], note: str, *, further: bool) -> Callable[
 
 
 def _doc(own: Callable[..., Any], note: str) -> str | None:
-    """Return the docstring of a method for collections of dask, without its examples."""
+    """Return the docstring of a method for dask collections, without examples."""
     if own.__doc__ is None:
         return None
     summary, rest = inspect.cleandoc(own.__doc__).split("\n\n", 1)
@@ -229,7 +227,7 @@ _sent: weakref.WeakKeyDictionary[Any, tuple[dict[str, Any], Any, Any]] = weakref
 
 
 def on_cluster(model: Any) -> Any:
-    """Return a task for the ordinary model; an unchanged model is sent once."""
+    """Return a task with the ordinary model; an unchanged model is sent only once."""
     client, attributes = current_client(), dict(vars(model))
     known = _sent.get(model)
     if known is not None:
@@ -243,12 +241,12 @@ def on_cluster(model: Any) -> Any:
 
 
 class DaskModel:
-    """Base of all dask estimators; it precedes an ordinary estimator among the bases of a class."""
+    """Base class of all dask estimators, to be listed before the ordinary estimator."""
 
     _local: type[Any]
 
     def to_local(self) -> Any:
-        """Return an ordinary model of sslart, which has learnt the same: it saves, explains and exports.
+        """Return the fitted model as an ordinary estimator, to be saved, explained or exported.
 
         Returns
         -------
@@ -264,8 +262,8 @@ class DaskModel:
         return self._local(**self.get_params(deep=False))  # type: ignore[attr-defined]
 
     def _take(self, model: Any) -> Self:
-        """Become the fitted model that an ordinary one is."""
-        _sent.pop(self, None)  # of this model as it was
+        """Take over the fitted state of an ordinary model."""
+        _sent.pop(self, None)  # the previous state
         self.__sslart_take__(model.__sslart_parts__())  # type: ignore[attr-defined]
         return self
 
@@ -282,13 +280,13 @@ class DaskClassifier(DaskModel):
     """Base of the classifiers of sslart.dask."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of labelled samples that are predicted rightly; abstention does not count as right.
+        """Return the accuracy on the labelled samples; abstentions count as wrong.
 
         Parameters
         ----------
         X : DataFrame or Array of dask, or array-like, of shape (n_samples, n_features)
         y : Series or Array of dask, or array-like, of shape (n_samples,)
-            True classes. Unlabelled samples are left out of account.
+            True classes. Unlabelled samples are ignored.
         sample_weight : Series or Array of dask, or array-like, of shape (n_samples,), default=None
         """
         if not dask.is_dask_collection(X):
@@ -320,12 +318,12 @@ def _chained(shares: Iterable[list[tuple[float, float]]]) -> list[tuple[float, f
 
 @over_dask
 class FuzzyART(DaskModel, estimators.FuzzyART):
-    """`sslart.FuzzyART` over dask DataFrames and Arrays: clusters samples into boxes, partition by partition.
+    """`sslart.FuzzyART` for dask DataFrames and Arrays: clustering into boxes, partition by partition.
 
-    Every partition is clustered by itself, and the boxes of all are merged: two boxes are joined where the box around
-    both obeys the vigilance. The same partitions give the same bits, whatever the workers.
+    Every partition is clustered separately, and the boxes of all are merged: two boxes are merged if the box around
+    both satisfies the vigilance. The result depends on the partitions but not on the workers, bit for bit.
 
-    `predict` takes the place of `labels_`, which a collection does not set.
+    `labels_` is not set for a collection; use `predict`.
 
     Examples
     --------
@@ -341,7 +339,7 @@ class FuzzyART(DaskModel, estimators.FuzzyART):
     """
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> Any:
-        """Cluster the samples afresh, and return the box of highest choice for each.
+        """Cluster the samples and return the best box of each.
 
         Parameters
         ----------
@@ -359,11 +357,11 @@ class FuzzyART(DaskModel, estimators.FuzzyART):
 
 @over_dask
 class FuzzyARTMAP(DaskClassifier, estimators.FuzzyARTMAP):
-    """`sslart.FuzzyARTMAP` over dask DataFrames and Arrays: boxes of one class each, learnt partition by partition.
+    """`sslart.FuzzyARTMAP` for dask DataFrames and Arrays: boxes of one class each, learnt partition by partition.
 
-    Every partition is learnt by itself, and the boxes of all are merged: two boxes of one class are joined where the
-    box around both obeys the vigilance. The same partitions give the same bits, whatever the workers. Boxes of unlike
-    partitions may overlap, so that accuracy can differ from that of one machine: `SSLART` with
+    Every partition is learnt separately, and the boxes of all are merged: two boxes of one class are merged if the box
+    around both satisfies the vigilance. The result depends on the partitions but not on the workers, bit for bit. Boxes
+    of different partitions may overlap, so that accuracy can differ from that on one machine: `SSLART` with
     ``mapping="one-to-one"`` learns all labels, up to `max_labels`, with the boxes of all partitions.
 
     Examples
@@ -381,15 +379,15 @@ class FuzzyARTMAP(DaskClassifier, estimators.FuzzyARTMAP):
 
 @over_dask
 class SSLART(DaskClassifier, estimators.SSLART):
-    """`sslart.SSLART` over dask DataFrames and Arrays: a semi-supervised classifier for tables of any length.
+    """`sslart.SSLART` for dask DataFrames and Arrays: a semi-supervised classifier for tables of any length.
 
-    Every partition is learnt by itself, and the boxes of all are merged: two boxes are joined where the box around both
-    obeys the vigilance. Labelled samples are gathered, and the client learns them last, with the boxes of all
-    partitions; with evidence mapping it computes weights from them. The same partitions give the same bits, whatever
-    the workers.
+    Every partition is learnt separately, and the boxes of all are merged: two boxes are merged if the box around both
+    satisfies the vigilance. Labelled samples are gathered, and the client learns them last, with the boxes of all
+    partitions; with evidence mapping it computes weights from them. The result depends on the partitions but not on the
+    workers, bit for bit.
 
-    `max_labels` limits with every mapping how many labelled samples are gathered, of more a fair sample, with at least
-    one of each class; mappings without evidence learn the rest without their labels.
+    `max_labels` limits the number of gathered labelled samples with every mapping; of more, a random sample is used,
+    with at least one of each class. Mappings other than evidence learn the rest as unlabelled samples.
 
     Examples
     --------
@@ -409,11 +407,12 @@ class SSLART(DaskClassifier, estimators.SSLART):
 
 @over_dask
 class AutoSSLART(DaskClassifier, estimators.AutoSSLART):
-    """`sslart.AutoSSLART` over dask DataFrames and Arrays: the estimator to start with, for tables of any length.
+    """`sslart.AutoSSLART` for dask DataFrames and Arrays: the estimator to start with, for tables of any length.
 
-    Every partition is learnt by itself, unlabelled samples first, and the boxes of all are merged: two boxes are joined
-    where the box around both obeys the vigilance. Labelled samples are gathered, a fair sample of at most `max_labels`,
-    and the client chooses all settings by leave-one-out. The same partitions give the same bits, whatever the workers.
+    Every partition is learnt separately, unlabelled samples first, and the boxes of all are merged: two boxes are
+    merged if the box around both satisfies the vigilance. A random sample of at most `max_labels` labelled samples is
+    gathered, and the client selects all settings by leave-one-out. The result depends on the partitions but not on the
+    workers, bit for bit.
 
     Examples
     --------
@@ -435,13 +434,13 @@ class AutoSSLART(DaskClassifier, estimators.AutoSSLART):
 
 @over_dask
 class WESSLART(DaskClassifier, estimators.WESSLART):
-    """`sslart.WESSLART` over dask DataFrames and Arrays: an ensemble for tables of any length.
+    """`sslart.WESSLART` for dask DataFrames and Arrays: an ensemble for tables of any length.
 
-    In every partition each member learns the samples in an order of its own, and the boxes of each member are merged
-    with those that it has made in other partitions. Labelled samples are gathered, and the client learns them last and
-    measures the class weights: see `sslart.dask.SSLART`. The same partitions give the same bits, whatever the workers.
+    In every partition each member learns the samples in a different order, and its boxes are merged with those of the
+    other partitions. Labelled samples are gathered, and the client learns them last and measures the class weights: see
+    `sslart.dask.SSLART`. The result depends on the partitions but not on the workers, bit for bit.
 
-    `max_labels` limits with every mapping how many labelled samples are gathered.
+    `max_labels` limits the number of gathered labelled samples with every mapping.
 
     Examples
     --------

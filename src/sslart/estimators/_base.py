@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from sslart._art.boxes import LearningParams
 from sslart._art.novelty import FALSE_ALARMS
 from sslart._data.columns import ColumnPlan
+from sslart._data.encoder import scaling_of
 from sslart._data.labels import ClassTable, Labels
 from sslart._data.samples import SampleReader, Table, as_known_texts, known_columns, read_samples, spread
-from sslart._data.scaling import scaling_of
 from sslart._drift.monitor import DriftEvent, DriftMonitor
 from sslart._mapping.mergeable_state import Shared
 from sslart._mapping.model_view import MemberView, ModelView

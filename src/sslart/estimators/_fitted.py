@@ -14,10 +14,10 @@ import numpy as np
 from sslart._art.boxes import LearningParams
 from sslart._art.network import Network
 from sslart._art.novelty import NoveltyCalibration
-from sslart._data.columns import ATTRIBUTE, CODES, GROUPS, IDENTIFIER, NO_PLAN, ColumnPlan, plan_of
+from sslart._data.columns import ATTRIBUTE, CODES, GROUPS, IDENTIFIER, NO_PLAN, ColumnPlan
 from sslart._data.encoder import Encoder
 from sslart._data.labels import ClassTable
-from sslart._data.samples import SampleReader
+from sslart._data.samples import SampleReader, plan_of
 from sslart._drift.monitor import NO_DRIFT, DriftMonitor
 from sslart._mapping.base import Mapping
 from sslart._mapping.ensemble_votes import VotingRecord

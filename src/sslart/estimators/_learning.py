@@ -19,10 +19,9 @@ from sslart._art.boxes import NO_LIMIT, LearningParams, LearnResult
 from sslart._art.jackknife import left_out_fits
 from sslart._art.network import MAX_CELLS, Network
 from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
-from sslart._data.encoder import Encoder
+from sslart._data.encoder import Encoder, first_encoder
 from sslart._data.labels import UNLABELLED, ClassTable, Labels, Presentations
 from sslart._data.samples import SampleReader, Table
-from sslart._data.scaling import first_encoder
 from sslart._drift.monitor import NO_DRIFT, TINY, DriftMonitor, Measurements, StreamNames
 from sslart._mapping.base import CountsMapping, Effort, FitSize, Mapping
 from sslart._mapping.mergeable_state import Shared
@@ -297,7 +296,7 @@ class ARTEstimator(RawSamplesEstimator):
         return False
 
     def _new_mapping(self) -> Mapping:
-        """Return the mapping of a new model."""
+        """Return an empty mapping by the current parameters."""
         return CountsMapping(self._one_to_one())
 
     def _mapping_to_update(self, before: FittedModel) -> Mapping:

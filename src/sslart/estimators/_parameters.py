@@ -8,7 +8,7 @@ from it:
 >>> from sslart import SSLART
 >>> given = parameters_of(SSLART)["vigilance"]
 >>> given.default, given.meaning, given.constraint
-(0.9, 'ρ in [0, 1]: how alike the samples of one box must be', Number(low=0, high=1, open_low=False, or_none=False))
+(0.9, 'ρ in [0, 1]: minimum similarity of the samples of one box', Number(low=0, high=1, open_low=False, or_none=False))
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from numbers import Real
 from typing import Any, TypeVar
 
 from sslart._data.ranks import AUTO, SCALINGS
-from sslart._mapping.decision_rules import check_certainty, check_costs, check_max_error
+from sslart._mapping.decision_rules import check_costs, check_max_error
 from sslart._mapping.evidence.settings import MAX_SETTING, MIN_SETTING
-from sslart._utils.validation import check_flag, check_jobs, check_number, check_option, check_whole
+from sslart._utils.validation import check_certainty, check_flag, check_jobs, check_number, check_option, check_whole
 
 EVIDENCE = "evidence"
 MAPPINGS = ("one-to-many", "one-to-one", EVIDENCE)
@@ -191,8 +191,8 @@ TABLE = {
         ),
         Parameter(
             "vigilance",
-            "ρ in [0, 1]: how alike the samples of one box must be",
-            "Higher makes more and smaller boxes.",
+            "ρ in [0, 1]: minimum similarity of the samples of one box",
+            "Higher values make more and smaller boxes.",
             constraint=Number(0, 1),
         ),
         Parameter(
@@ -202,7 +202,7 @@ TABLE = {
             "`vigilance_`. None: no limit.",
             constraint=Whole(MIN_NODES, or_none=True),
         ),
-        Parameter("choice", "α > 0: prefers larger boxes as it grows", constraint=_choice, type="float"),
+        Parameter("choice", "α > 0: larger values favour larger boxes", constraint=_choice, type="float"),
         Parameter(
             "learning_rate",
             "β in (0, 1]: how far a box moves towards a sample; with 1 it grows to contain the sample at once",
@@ -257,7 +257,7 @@ TABLE = {
             "decision_costs",
             "Costs of predictions: `predict` returns the class of the lowest expected cost by `predict_proba`",
             "Rows are true classes and columns predicted ones, in the order of `classes_`. In a dict from (true, "
-            'predicted) to the cost, missing wrong predictions cost 1 and correct ones 0. "balanced": costs are '
+            'predicted) to the cost, pairs left out cost 1 if wrong and 0 if correct. "balanced": costs are '
             "inversely proportional to class frequencies, for a high balanced accuracy. None: the most probable class "
             "is predicted.",
             constraint=lambda owner, _, value: None if value is None else check_costs(owner, value),
@@ -407,4 +407,4 @@ def _type_of(attribute: property) -> str:
 
 
 def _entry(heading: str, text: str) -> str:
-    return f"{heading}\n{textwrap.indent(textwrap.fill(text, WIDTH), '    ')}"
+    return f"{heading}\n{textwrap.indent(textwrap.fill(text, WIDTH, break_on_hyphens=False), '    ')}"

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sslart._data.encoder import coded_parts, usual_spans
 from sslart._data.ranks import GRID
 from sslart._data.samples import Table
-from sslart._data.scaling import coded_parts, usual_spans
 from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._contributions import average_amounts

@@ -26,14 +26,14 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.explain._contributions import predictions_at_centres, samples_of_boxes
 from sslart.explain._options import STAY, ChangeSpace, Options, is_wide
 
-# These budgets trade time for the size of changes, which docs/explain_benchmarks.md measures.
+# budgets of the search, which trade time for the size of changes
 PROBED_VALUES = 360  # values per sample in probes of single features: fewer probes with many features
 FEWEST_PROBES, MOST_PROBES = 12, 96  # probes per sample; if there are no more options in total, all are tried
 COARSE, MOST_COARSE = 8, 64  # options of a feature with estimated effects: per probe and feature, and maximum
 SPREAD, MOST_SPREAD = 480, 38  # options of all features together, and of one, if no probe succeeds
 DAYS = 7  # days around a date that are all tried, since weekdays are periodic
 EFFECTS = 6000  # predictions used to estimate the effects of options
-ENDS = 2  # values of each column, where columns are very many
+ENDS = 2  # values of each column, with very many columns
 PAIRED = 6  # features tried in pairs
 MANY_PAIRED = 12  # features tried in pairs, for a what-if
 LEVELS, MANY_LEVELS = 10, 24  # options per feature of a pair, for a what-if, and if changes must be plausible

@@ -1,1 +1,1 @@
-"""Models for other runtimes."""
+"""Export of models to other runtimes."""

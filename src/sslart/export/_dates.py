@@ -1,4 +1,4 @@
-"""Dates in an ONNX graph: numbers of days since 1970, and the hour, weekday and month that follow from them."""
+"""Dates in an ONNX graph: days since 1970, and the hour, weekday and month derived from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from sslart._data.dates import HOURS, MONDAY, MONTHS, SLACK, WEEKDAYS
 from sslart.export._graph import INT64, Graph, Value
 
-# of the Gregorian calendar, whose years begin in March here, so that the leap day is the last one
+# Gregorian calendar with years that begin in March, so that the leap day is the last day
 TO_MARCH_0 = 719_468.0  # days from 1 March of the year 0 to 1970
 DAYS_OF_400, DAYS_OF_100, DAYS_OF_4, DAYS_OF_1 = 146_097.0, 36_524.0, 1_460.0, 365.0
 
@@ -27,9 +27,9 @@ def codes_of_parts(
     known : sequence of sequence of str
         The categories of each part that the model knows, by code.
     unknown, missing : int
-        Codes of other parts, and of missing ones.
+        Codes of unknown and of missing parts.
     is_monthly : bool
-        Whether the dates stand for whole months, which have no weekday.
+        Whether the dates represent whole months, without a weekday.
     """
     is_missing = graph.op("IsNaN", days)
     moment = graph.where(is_missing, 0.0, days)
@@ -52,7 +52,7 @@ def _month(days: Value) -> Value:
     leap = _floor(day / DAYS_OF_4) - _floor(day / DAYS_OF_100) + _floor(day / (DAYS_OF_400 - 1.0))
     year = _floor((day - leap) / DAYS_OF_1)
     of_year = day - (year * DAYS_OF_1 + _floor(year / 4.0) - _floor(year / 100.0))
-    return _modulo(_floor((of_year * 5.0 + 2.0) / 153.0) + 2.0, 12.0)  # months from March on have 153 days in five
+    return _modulo(_floor((of_year * 5.0 + 2.0) / 153.0) + 2.0, 12.0)  # five months from March on have 153 days
 
 
 def _floor(value: Value) -> Value:

@@ -1,4 +1,4 @@
-"""A small builder of ONNX graphs: values that add and multiply as arrays do, and work on some samples at a time."""
+"""A small builder of ONNX graphs, with array-like values, and computation on chunks of samples."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ CATEGORIES_DOMAIN = "ai.onnx.ml"
 ELEMENTS_PER_PIECE = 1 << 18
 MAX_ROWS_PER_PIECE = 256
 
-Kind = tuple[int, ...]  # a type, and lengths
-Operand = Any  # a Value, or what becomes a constant: a float (double precision), or an array of any type
+Kind = tuple[int, ...]  # a type, followed by lengths
+Operand = Any  # a Value, or a constant: a float (double precision), or an array of any type
 
 
 def _binary(operator: str) -> Callable[[Value, Operand], Value]:
@@ -48,7 +48,7 @@ class Value:
         return self.graph.op("Not", self)
 
     def equals(self, other: Operand) -> Value:
-        """Return where two values are equal."""
+        """Return a mask of equal values."""
         return self.graph.op("Equal", self, other)
 
     def cast(self, kind: int) -> Value:
@@ -77,7 +77,7 @@ class Value:
 
 
 class Graph:
-    """A graph under construction: nodes (of the body of a Scan while that is built), constants, inputs and outputs."""
+    """A graph under construction: nodes (of the body of a Scan while it is built), constants, inputs and outputs."""
 
     def __init__(self, reserved: Sequence[str] = ()) -> None:
         self.nodes: list[NodeProto] = []
@@ -90,7 +90,7 @@ class Graph:
         self._n_names = 0
 
     def input(self, name: str, kind: int, n_columns: int) -> Value:
-        """Declare an input with a row per sample. A name that is taken, or empty, gets an underscore."""
+        """Declare an input with a row per sample. An underscore is appended to a used or empty name."""
         while not name or name in self._taken:
             name += "_"
         self._taken.add(name)
@@ -110,7 +110,7 @@ class Graph:
         return Value(self, name)
 
     def where(self, condition: Operand, if_true: Operand, if_false: Operand) -> Value:
-        """Return the one value where a condition holds, the other elsewhere."""
+        """Select between two values by a condition, elementwise."""
         return self.op("Where", condition, if_true, if_false)
 
     def take(self, array: Operand, indices: Operand, axis: int = 0) -> Value:
@@ -118,17 +118,17 @@ class Graph:
         return self.op("Gather", array, indices, axis=axis)
 
     def join(self, values: Sequence[Value], axis: int) -> Value:
-        """Return values one after the other along an axis."""
+        """Concatenate values along an axis."""
         return values[0] if len(values) == 1 else self.op("Concat", *values, axis=axis)
 
     def in_pieces(
         self, rows: Sequence[Value], cost: int, body: Callable[..., Sequence[Value]], kinds: Sequence[Kind]
     ) -> list[Value]:
-        """Return the results of a body that works on some rows of matrices at a time, one below the other.
+        """Apply a body to chunks of rows of matrices, and concatenate the results.
 
-        Memory is that of one piece, however many rows there are. `cost`: how many elements the body holds at once for
-        one row; a piece has as many rows as keep the sum small. The body takes some rows of each matrix, in double
-        precision, and returns values with as many rows, of the given types and shapes.
+        Memory is that of one chunk. `cost`: number of elements that the body needs for one row, which determines the
+        size of chunks. The body takes some rows of each matrix, in double precision, and returns values with as many
+        rows, of the given types and shapes.
         """
         most = np.array([min(max(ELEMENTS_PER_PIECE // max(cost, 1), 1), MAX_ROWS_PER_PIECE)])
         n_rows = self.op("Shape", rows[0], start=0, end=1)

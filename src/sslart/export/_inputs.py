@@ -1,4 +1,4 @@
-"""The inputs of an ONNX graph: columns in the user's units become samples in the unit cube, on every scale."""
+"""The inputs of an ONNX graph: columns in the user's units, encoded to the unit cube, on every scale."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sslart._mapping.evidence.design import RankScaler
 from sslart.export._dates import codes_of_parts
 from sslart.export._graph import CATEGORIES_DOMAIN, DOUBLE, INT64, STRING, Graph, Value
 
-UNKNOWN, MISSING = -1, -2  # codes of a category that the model does not know, and of the empty string
+UNKNOWN, MISSING = -1, -2  # codes of an unknown category, and of the empty string
 NO_CATEGORY = ""
 
 
@@ -26,7 +26,7 @@ class GraphInputs:
     """The inputs of the graph."""
 
     graph: Graph
-    numeric: list[int]  # the columns that are numeric
+    numeric: list[int]  # the numeric columns
     numbers: Value | None  # their values, NaN where missing, shape (n_samples, n_numeric)
     codes: Mapping[int, Value]  # by column: the number of the category of each sample, shape (n_samples, 1)
     categories: Mapping[int, list[str]]  # by column: the categories by number
@@ -64,14 +64,14 @@ class UnitSamples:
     """Samples in the unit cube, shape (n_samples, n_features)."""
 
     values: Value  # multiples of 2⁻³², 0 where missing
-    present: Value  # 1 where there is a value, else 0, in double precision
-    has_value: Value  # whether a sample has any, shape (n_samples,)
+    present: Value  # 1 if there is a value, else 0, in double precision
+    has_value: Value  # mask of samples with any value, shape (n_samples,)
 
 
 def declare_columns(graph: Graph, names: Sequence[str], encoders: Sequence[Encoder], plan: ColumnPlan) -> GraphInputs:
-    """Declare the inputs: one matrix X of numbers, or one input per column where a column is categorical.
+    """Declare the inputs: one matrix X of numbers, or one input per column if any column is categorical.
 
-    A date is the number of days since 1970; its hour, weekday and month are no inputs, but follow from it. Columns that
+    A date is given in days since 1970; its hour, weekday and month are derived from it. Columns that
     `fit` left out are no inputs either.
     """
     categorical, n_columns = encoders[0].categorical.difference(plan.left_out), len(names)
@@ -100,7 +100,7 @@ def declare_columns(graph: Graph, names: Sequence[str], encoders: Sequence[Encod
 
 
 def categories_of(encoders: Sequence[Encoder], column: int, name: str) -> list[str]:
-    """Return the categories of a column as strings, after checking that they differ as strings."""
+    """Return the categories of a column as strings; raise a ValueError if they are not distinct."""
     known = list(
         dict.fromkeys(
             feature.category for encoder in encoders for feature in encoder.features if feature.column == column
@@ -115,7 +115,7 @@ def categories_of(encoders: Sequence[Encoder], column: int, name: str) -> list[s
     alike = [category for category in known if texts.count(str(category)) > 1]
     if alike:
         raise ValueError(
-            f"Column {name!r} has categories that are alike as strings, and ONNX has strings only: "
+            f"Column {name!r} has categories that are equal as strings, and ONNX has strings only: "
             f"{', '.join(map(repr, alike))}. Make them of one type and fit the model again."
         )
     return texts
@@ -133,7 +133,7 @@ def _category_codes(graph: Graph, column: Value, known: list[str]) -> Value:
 
 
 def encoded(columns: GraphInputs, encoder: Encoder) -> UnitSamples:
-    """Scale to [0, 1], clip, and round to the grid, step by step as `sslart._reference.encode` does."""
+    """Scale to [0, 1], clip, and round to the grid, with the same operations as `sslart._reference.encode`."""
     graph = columns.graph
     origin, span = encoder.origin_and_span()
     matrix = columns.matrix(encoder)
@@ -151,7 +151,7 @@ def _any(graph: Graph, flags: Value) -> Value:
 
 
 class ScaledSamples:
-    """Some samples on every scale that a term has, `rank_weights`; `values` and `present` as in `UnitSamples`."""
+    """Samples on the scales of all terms; `values` and `present` as in `UnitSamples`."""
 
     def __init__(self, graph: Graph, scaler: RankScaler, terms: Sequence[Term], values: Value, present: Value) -> None:
         self.graph, self.present = graph, present
@@ -165,17 +165,17 @@ class ScaledSamples:
         return self._scales[self.rank_weights.index(rank_weight)]
 
     def on_all(self) -> Value:
-        """Return the samples on all scales, one beside the other, shape (n_samples, n_scales * n_features)."""
+        """Return the samples on all scales side by side, shape (n_samples, n_scales * n_features)."""
         return self.graph.join(self._scales, axis=1)
 
 
 def n_knots(scaler: RankScaler) -> int:
-    """Return the most knots that a feature has, at least one."""
+    """Return the maximum number of knots of a feature, at least one."""
     return max((len(knots[0]) for knots in scaler.knots if knots is not None), default=1)
 
 
 def _ranks(graph: Graph, scaler: RankScaler, x: Value) -> Value:
-    """Return the rank of each value, straight between the knots as in `numpy.interp`; 0 where there are no knots."""
+    """Return the rank of each value, interpolated as by `numpy.interp`; 0 without knots."""
     most = n_knots(scaler)
     values, shares, slopes = np.full((3, len(scaler.knots), most), 0.0)
     values[:] = np.inf
@@ -193,7 +193,7 @@ def _ranks(graph: Graph, scaler: RankScaler, x: Value) -> Value:
 
 
 def _blended(graph: Graph, scaler: RankScaler, x: Value, ranks: Value, rank_weight: float) -> Value:
-    """Return values as a mixture of themselves and their ranks: see `RankScaler.blend`."""
+    """Return a mixture of values and their ranks: see `RankScaler.blend`."""
     has_rank: Any = np.array([knots is not None for knots in scaler.knots])
     if rank_weight == 0.0 or not has_rank.any():
         return x
@@ -202,7 +202,7 @@ def _blended(graph: Graph, scaler: RankScaler, x: Value, ranks: Value, rank_weig
 
 
 def on_rank_scale(graph: Graph, ranks: RankScale, n_features: int, matrix: Value) -> Value:
-    """Return a matrix in the user's units with positions in place of values, as `RankScale.positions` does."""
+    """Replace values of a matrix in the user's units by positions: see `RankScale.positions`."""
     knots, stretches, first = ranks.together(np.arange(n_features))
 
     def positions(values: Value) -> Sequence[Value]:

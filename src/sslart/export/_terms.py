@@ -1,8 +1,8 @@
-"""Boxes and the terms of evidence as parts of an ONNX graph: one function per class of terms.
+"""Conversion of box search and evidence terms to an ONNX graph: one function per class of terms.
 
 A new family of evidence needs one function here, and one line in `CONVERTERS`. The function takes all terms of its
-class, so that it may put several of them into one part. Distances are measured in single precision, as the backend
-does; scores are added up in double precision.
+class, so that it may combine them. Distances are computed in single precision, as in the backend; scores are summed in
+double precision.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class FoundBoxes:
     """Result of the search for boxes."""
 
     boxes: Value  # the labelled box of highest choice, the lowest index on ties
-    within_depth: Value | None  # whether it is among the T best of all boxes; None where T does not limit the search
+    within_depth: Value | None  # mask: it is among the T best boxes; None if T does not limit the search
 
 
 def depth_limits(member: MemberView, depth: int) -> bool:
@@ -42,17 +42,17 @@ def depth_limits(member: MemberView, depth: int) -> bool:
 
 
 def first_labelled(graph: Graph, member: MemberView, depth: int, samples: UnitSamples) -> FoundBoxes:
-    """Search for the labelled box that each sample is predicted by.
+    """Search for the labelled box that predicts each sample.
 
-    All sums are over multiples of 2⁻³² and so are exact: choices are those of `sslart._reference`, bit for bit, and
-    ties are ties here too.
+    All sums are over multiples of 2⁻³² and so are exact: choices are those of `sslart._reference`, bit for bit,
+    including ties.
     """
     boxes = member.network.nodes
     n_boxes, n_features = boxes.n_nodes, boxes.n_features
     labelled = member.labels != UNLABELLED
     limited = depth_limits(member, depth)
     searched = np.arange(n_boxes) if limited else np.flatnonzero(labelled)
-    weights = np.ascontiguousarray(boxes.weights[searched].T)  # boxes side by side: ONNX Runtime is fastest this way
+    weights = np.ascontiguousarray(boxes.weights[searched].T)  # boxes in columns: the fastest layout in ONNX Runtime
     both_sides = weights[:n_features] + weights[n_features:]
 
     def choices_of(values: Value, present: Value) -> Value:
@@ -79,12 +79,12 @@ def first_labelled(graph: Graph, member: MemberView, depth: int, samples: UnitSa
 class ScorePart(NamedTuple):
     """One summand of the scores."""
 
-    cost: int  # elements that are held at once for one sample
+    cost: int  # elements needed for one sample
     scores: Callable[[ScaledSamples], Value]  # adds the part to the graph, shape (n_samples, n_classes)
 
 
 def parts_of(terms: Sequence[Term]) -> list[ScorePart]:
-    """Return terms as parts of a graph, in the order of their classes."""
+    """Convert terms to parts of a graph, in the order of their classes."""
     by_class: dict[type[Term], list[Term]] = {}
     for term in terms:
         by_class.setdefault(type(term), []).append(term)
@@ -103,7 +103,7 @@ def _box_scores(boxes: StackedBoxes, samples: ScaledSamples) -> Value:
     scale = np.array([samples.rank_weights.index(weight) for weight in boxes.rank_weights])[:, None]
     values = graph.take(samples.on_all(), boxes.features + scale * samples.n_features, axis=1) * boxes.factors
     is_present = graph.take(samples.is_present, boxes.features, axis=1)
-    # a missing value lies between all sides, and so adds no distance
+    # a missing value becomes inf or -inf, so that it adds no distance
     below, above = (
         graph.where(is_present, values, missing).cast(FLOAT).reshape(-1, n_terms, n_features, 1)
         for missing in (np.inf, -np.inf)
@@ -125,7 +125,7 @@ def _graph_part(term: GraphTerm) -> ScorePart:
     def scores(samples: ScaledSamples) -> Value:
         graph = samples.graph
         values = graph.where(samples.is_present, samples.on(term.rank_weight), term.missing_values).cast(FLOAT)
-        # the squared distance, less what is the same for all boxes
+        # the squared distance, without the part that is equal for all boxes
         return graph.take(term.outputs(), (values @ doubled + norms).argmin(axis=1))
 
     return ScorePart(len(term.boxes), scores)
@@ -163,19 +163,19 @@ def _each(part: Callable[[Any], ScorePart]) -> Callable[[list[Any]], list[ScoreP
 
 @dataclass(frozen=True)
 class StackedBoxes:
-    """Box terms, filled up to the largest of them with boxes of weight zero."""
+    """Box terms, padded to equal size with boxes of weight zero."""
 
     lower: SingleArray  # (n_terms, n_features, n_boxes); -inf where no sample has reached the box
     upper: SingleArray
-    features: IntArray  # (n_terms, n_features): those that distances are measured in
-    factors: FloatArray  # what a distance in each of them counts
+    features: IntArray  # (n_terms, n_features): the features used in distances
+    factors: FloatArray  # their weights
     rank_weights: list[float]  # the scale of each term
     rates: FloatArray
     weights: FloatArray  # (n_levels, n_terms * n_boxes, n_classes)
 
     @classmethod
     def of(cls, terms: Sequence[BoxTerm]) -> StackedBoxes:
-        """Return terms in one array."""
+        """Stack terms."""
         n_levels, n_classes, n_boxes = np.max([term.weights.shape for term in terms], axis=0)
         n_features = max(len(term.group.features) for term in terms)
         lower = np.full((len(terms), n_features, n_boxes), -np.inf, dtype=np.float32)
@@ -203,7 +203,7 @@ class StackedBoxes:
 
 
 def stacked_by_size(terms: Iterable[BoxTerm]) -> list[StackedBoxes]:
-    """Return terms together with those of about the same size: none has twice the boxes or features of another."""
+    """Stack terms of similar size: none has more than twice the boxes or features of another in its stack."""
 
     def size(term: BoxTerm) -> tuple[int, int]:
         n_boxes, n_features = term.group.lower.shape
@@ -214,10 +214,10 @@ def stacked_by_size(terms: Iterable[BoxTerm]) -> list[StackedBoxes]:
 
 
 def tree_scores(term: TreeTerm, samples: ScaledSamples) -> Value:
-    """Return the sum of the leaves that each sample reaches, shape (n_samples, n_classes).
+    """Return the sum of the leaf values that each sample reaches, shape (n_samples, n_classes).
 
-    A node passes on what reaches it to its left child where the value is at most the threshold, else to the right one;
-    where the value is missing, to both by their shares.
+    The weight of a sample at a node goes to the left child if the value is at most the threshold, else to the right
+    one; if the value is missing, to both by their shares.
     """
     graph, forest = samples.graph, term.forest
     values, is_present = samples.on(term.rank_weight), samples.is_present

@@ -1,4 +1,4 @@
-"""A fitted classifier as an ONNX model, to be run where there is no Python."""
+"""Conversion of a fitted classifier to an ONNX model, to be run without Python."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ __all__ = ["to_onnx"]
 
 OPSET, CATEGORIES_OPSET, IR_VERSION = 17, 2, 8
 LABEL, PROBABILITIES, ABSTAINED = OUTPUTS = ("label", "probabilities", "abstained")
-NO_INTEGER = np.iinfo(np.int64).min  # stands for abstention where -1 is a class; it is no class itself
-MAX_BYTES = 2**31 - 2**24  # that Protocol Buffers can hold, less what is not arrays
+NO_INTEGER = np.iinfo(np.int64).min  # label for abstention if -1 is a class
+MAX_BYTES = 2**31 - 2**24  # limit of Protocol Buffers, minus a reserve for everything except arrays
 
 
 def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> ModelProto:
-    """Convert a fitted classifier to an ONNX model that predicts as the classifier does.
+    """Convert a fitted classifier to an ONNX model with the same predictions.
 
     Parameters
     ----------
     model : SSLART, AutoSSLART, WESSLART or FuzzyARTMAP
-        Fitted, with at least one label learnt. The ONNX model keeps the parameters as they are at this time.
+        Fitted, with at least one learnt label. Later changes of parameters do not affect the ONNX model.
     path : str or path, default=None
-        Where to write the model to as well, whole or not at all.
+        File to write the model to, atomically; None: not written.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> ModelProt
         Outputs:
 
         - `label`, shape (N,): the class. Integers for integer classes, 0 and 1 for booleans, strings for strings.
-          Where the model abstains -1, or the lowest 64-bit integer if -1 is a class; or the empty string.
+          If the model abstains: -1, or the lowest 64-bit integer if -1 is a class; or the empty string.
         - `probabilities`, shape (N, n_classes): as `predict_proba`.
         - `abstained`, shape (N,): whether the model abstains.
 
@@ -66,17 +66,17 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> ModelProt
     Raises
     ------
     ImportError
-        If onnx is not installed, which the extra `onnx` brings.
+        If onnx is not installed; the extra `onnx` installs it.
     TypeError
         If the model is not a classifier of sslart.
     ValueError
-        If the model has categories that are alike as strings, or is larger than an ONNX file can be.
+        If the model has categories that are equal as strings, or is larger than an ONNX file can be.
 
     Notes
     -----
     With one-to-many and one-to-one mapping the result is that of `predict`, bit for bit. Evidence is close: see
-    docs/onnx.md. For a sample without a single value the ONNX model abstains, with NaN as probabilities. Dates are
-    numbers of days since 1970, as the clock shows them.
+    docs/onnx.md. For a sample without any value the ONNX model abstains, with NaN as probabilities. Dates are numbers
+    of days since 1970, in local time.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def _model_of(view: ModelView) -> ModelProto:
 
 
 def _declare_outputs(graph: Graph, view: ModelView, found: GraphPredictions) -> None:
-    """Declare the outputs, with abstention where the model abstains."""
+    """Declare the outputs, including abstention."""
     decided = found.has_value if found.within_depth is None else found.has_value & found.within_depth
     if view.abstain_below is not None:
         decided = decided & ~(found.proba.max(axis=1) < view.abstain_below)
@@ -156,10 +156,10 @@ class GraphPredictions:
     """Predictions of a model in the graph."""
 
     indices: Value  # index of the class in `classes_`
-    proba: Value  # as `predict_proba` gives them: without regard to abstention
-    # whether the search finds a labelled box, in an ensemble for a quorum of members; None: always
+    proba: Value  # as from `predict_proba`, regardless of abstention
+    # mask: the search finds a labelled box, in an ensemble for a quorum of members; None: always
     within_depth: Value | None
-    has_value: Value  # whether the sample has a value to predict from
+    has_value: Value  # mask of samples with any value to predict from
 
 
 def predicted(columns: GraphInputs, view: ModelView) -> GraphPredictions:
@@ -183,7 +183,7 @@ def _by_member(columns: GraphInputs, member: MemberView, depth: int) -> GraphPre
         proba = evidence_proba(graph, member.readout, indices, n_classes, scored)
         limited = depth_limits(member, depth)
         within_depth = first_labelled(graph, member, depth, samples).within_depth if limited else None
-        # only a search for boxes needs a value in a feature that the model has learnt
+        # only a search for boxes needs a value in a learnt feature
         has_value = ~columns.empty if depth == NO_LIMIT else samples.has_value
         return GraphPredictions(proba.argmax(axis=1), proba, within_depth, has_value)
     found = first_labelled(graph, member, depth, samples)
@@ -194,12 +194,12 @@ def _by_member(columns: GraphInputs, member: MemberView, depth: int) -> GraphPre
 
 
 def _by_votes(graph: Graph, members: list[GraphPredictions], weights: FloatArray, quorum: int) -> GraphPredictions:
-    """Return the class of most votes: see `vote_on_labels` of the votes."""
+    """Return the class with most votes: see `ensemble_votes.vote_on_labels`."""
     n_classes = weights.shape[1]
     votes = [member.indices.reshape(-1, 1).equals(np.arange(n_classes)[None]).cast(DOUBLE) for member in members]
 
     def scores(votes: list[Value]) -> Value:
-        # one member after the other, as NumPy adds them: a tie stays a tie
+        # summed over members in order, as in NumPy, so that ties are the same
         weighted = _sum([vote * own for vote, own in zip(votes, weights, strict=True)])
         some_count = weighted.max(axis=1).reshape(-1, 1) > 0.0
         return graph.where(some_count, weighted, _sum(votes))
@@ -208,7 +208,7 @@ def _by_votes(graph: Graph, members: list[GraphPredictions], weights: FloatArray
 
 
 def _by_evidence(members: list[GraphPredictions], weights: FloatArray, quorum: int) -> GraphPredictions:
-    """Return the class of the highest sum of weighted probabilities: see `vote_on_evidence` of the votes."""
+    """Return the class with the highest sum of weighted probabilities: see `ensemble_votes.vote_on_evidence`."""
     shares = [member.proba * own for member, own in zip(members, weights, strict=True)]
     return _together(members, shares, _sum, quorum)
 
@@ -216,7 +216,7 @@ def _by_evidence(members: list[GraphPredictions], weights: FloatArray, quorum: i
 def _together(
     members: list[GraphPredictions], votes: list[Value], scores: Callable[[list[Value]], Value], quorum: int
 ) -> GraphPredictions:
-    """Return the class by the members that find a labelled box, and the probabilities by all members."""
+    """Return the class voted by the members that find a labelled box, and the probabilities of all members."""
     of_all = scores(votes)
     of_some, limits = of_all, [member.within_depth for member in members if member.within_depth is not None]
     if limits:
@@ -236,7 +236,7 @@ def _together(
 
 
 def cheapest(proba: Value, costs: FloatArray) -> Value:
-    """Return the class of the lowest expected cost: see `expected_costs`, which adds up in the same order."""
+    """Return the class with the lowest expected cost: see `expected_costs`, which sums in the same order."""
     shares = [proba.graph.take(proba, np.array([index]), axis=1) * own[None] for index, own in enumerate(costs)]
     return _sum(shares).argmin(axis=1)
 
@@ -246,7 +246,7 @@ def _sum(values: list[Value]) -> Value:
 
 
 def evidence_proba(graph: Graph, readout: Readout, indices: IntArray, n_classes: int, samples: UnitSamples) -> Value:
-    """Return the probability of each class, in the order of `classes_`; 0 of those without a label yet.
+    """Return the probability of each class, in the order of `classes_`; 0 for classes without a label.
 
     `indices`: the index in `classes_` of each class of the readout.
     """
@@ -256,7 +256,7 @@ def evidence_proba(graph: Graph, readout: Readout, indices: IntArray, n_classes:
     def scores_of(values: Value, present: Value) -> list[Value]:
         scaled = ScaledSamples(graph, readout.scaler, readout.terms, values, present)
         scores = [part.scores(scaled) for part in parts]
-        total: Value = present @ np.zeros((n_features, n_learnt)) + readout.bias  # there may be no part at all
+        total: Value = present @ np.zeros((n_features, n_learnt)) + readout.bias  # also for a readout without terms
         for one in scores:
             total = total + one
         return [total]

@@ -39,24 +39,24 @@ Model = TypeVar("Model", bound=FuzzyART | FuzzyARTMAP | SSLART | AutoSSLART | WE
 def merge(models: Iterable[Model], vigilance: float | None = None) -> Model:
     """Merge several fitted models into one, such as those of parts of a table or of several sites.
 
-    Ranges, categories and classes are those of all models together. Two boxes are joined where the box around both
-    obeys the vigilance; supports, counts and kept labels add. With evidence mapping, settings are chosen anew by the
-    labels of all. Every sample that lay in a box of a model lies in a box of the result. The models stay as they are.
+    Ranges, categories and classes are the unions over the models. Two boxes are joined if their bounding box satisfies
+    the vigilance; supports, counts and stored labels are added. With evidence mapping, settings are selected anew with
+    all labels. Every sample inside a box of a model is inside a box of the result. The models are not changed.
 
     Parameters
     ----------
     models : iterable of FuzzyART, FuzzyARTMAP, SSLART, AutoSSLART or WESSLART
         All of one class, with equal parameters (`n_jobs` and `random_state` may differ), and for the same features. A
-        model that has not been fitted adds nothing. The order of models is irrelevant to every bit of the result.
+        model that has not been fitted is ignored. The result does not depend on the order of the models, bit for bit.
     vigilance : float, default=None
-        From 0 to 1: boxes are joined where the box around both obeys it. Lower makes fewer and larger boxes, also of
-        one model alone. None: the lowest that any of the models learns with.
+        From 0 to 1: boxes are joined if their bounding box satisfies it. Lower values make fewer and larger boxes, also
+        for a single model. None: the lowest vigilance of the models.
 
     Returns
     -------
     model
-        Of the same class, with the same parameters; `n_jobs` and `random_state` are None where the models differ. Of a
-        single model that has been fitted, the result is a copy, unless a vigilance is given.
+        Of the same class, with the same parameters; `n_jobs` and `random_state` are None if the models differ. For a
+        single fitted model, the result is a copy, unless a vigilance is given.
 
     Raises
     ------
@@ -66,10 +66,10 @@ def merge(models: Iterable[Model], vigilance: float | None = None) -> Model:
 
     Notes
     -----
-    A merged model is not the one that a single pass over all samples would have made: boxes depend on the order of
-    samples. `max_nodes` holds for the result. With ``scaling="rank"`` the scales of the models are joined; a box may be
-    larger on the joined scale than the vigilance allows, and then does not grow any more. Member by member, ensembles
-    are merged as their members are, and validated successes add.
+    A merged model differs from that of a single pass over all samples, since boxes depend on the order of samples.
+    `max_nodes` holds for the result. With ``scaling="rank"`` the scales of the models are joined; a box may be larger
+    on the joined scale than the vigilance allows, and then does not grow any more. Ensembles are merged member by
+    member, and their counts of correct predictions are added.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def merge(models: Iterable[Model], vigilance: float | None = None) -> Model:
 
 
 def check_models(models: Iterable[Model]) -> list[Model]:
-    """Return models as a list, or raise an error that names the one that does not fit and why."""
+    """Validate models and return them as a list."""
     if isinstance(models, ESTIMATORS):
         raise TypeError(f"sslart.merge takes a sequence of models, got one {type(models).__name__}: pass [model].")
     found = list(models)
@@ -147,7 +147,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def check_columns(parts: Sequence[FittedModel], places: Sequence[int]) -> None:
-    """Raise a ValueError where models have learnt samples with other columns; `places`: among those that were given."""
+    """Raise a ValueError if models have learnt different columns; `places`: indices among the given models."""
     first, start = parts[0], places[0]
     for one, place in zip(parts, places, strict=True):
         if one.n_features != first.n_features:
@@ -175,13 +175,13 @@ def check_columns(parts: Sequence[FittedModel], places: Sequence[int]) -> None:
 
 
 def lowest_vigilance(model: Any, parts: Sequence[FittedModel]) -> float:
-    """Return the lowest vigilance that a model, or any of the networks of some parts, learns with."""
+    """Return the lowest vigilance of a model and of the networks of some parts."""
     reached = [member.network.nodes.vigilance for one in parts for member in one.members]
     return min(float(model.vigilance), *reached)
 
 
 def new_model(models: Sequence[Model]) -> Model:
-    """Return an unfitted model with the parameters that models share, and None where they differ."""
+    """Return an unfitted model with the common parameters of models, and None where they differ."""
     model: Model = clone(models[0])
     for name in MAY_DIFFER:
         values = [getattr(one, name) for one in models]
@@ -191,7 +191,7 @@ def new_model(models: Sequence[Model]) -> Model:
 
 
 def check_can_fade(model: Any) -> None:
-    """Raise a ValueError where samples of a further table cannot make those before count less."""
+    """Raise a ValueError if a model does not support decay by a further table."""
     if check_half_life(type(model).__name__, model.half_life, allow_auto=True) == AUTO:
         raise ValueError(
             "half_life='auto' is chosen by the labels of a stream, sample by sample, but a collection of dask is "
@@ -200,11 +200,11 @@ def check_can_fade(model: Any) -> None:
 
 
 def with_further(model: Any, parts: FittedModel) -> Any:
-    """Return a model that has also learnt a further table, of which all partitions have learnt `parts`.
+    """Return a model updated with a further table, given the merged state `parts` of its partitions.
 
     The boxes of the model and of the table are joined, and then learn the labelled samples of the table that are not
-    learnt yet. With a `half_life`, what was learnt before counts less by then: by half for each so many samples of the
-    table, which count alike.
+    learnt yet. With a `half_life`, the earlier state decays by the number of samples of the table, which all have the
+    same weight.
     """
     check_can_fade(model)
     before = model.__sslart_parts__()
@@ -226,8 +226,8 @@ def with_further(model: Any, parts: FittedModel) -> Any:
 def faded(parts: FittedModel, factor: float, n_samples: int, *, keep_one: bool) -> FittedModel:
     """Return a model decayed by further samples that it has not learnt yet.
 
-    Supports and counts are multiplied by `factor`, and boxes with too little support dropped. `n_samples` have come,
-    for labels that are kept with their age. `keep_one`: the largest box of each member stays in any case.
+    Supports and counts are multiplied by `factor`, and boxes with too little support dropped. Stored labels age by
+    `n_samples`. `keep_one`: always keep the largest box of each member.
     """
     members, dropped = [], []
     is_gone = not keep_one and all(_largest(one) * factor < LEAST_SUPPORT for one in parts.members)
@@ -259,7 +259,7 @@ def _faded_member(member: FittedMember, factor: float, n_samples: int) -> tuple[
 
 
 def _renamed(calibration: NoveltyCalibration | None, into: list[IntArray | None]) -> NoveltyCalibration | None:
-    """Return a calibration after boxes of the members have been dropped."""
+    """Return the calibration with box indices updated after boxes of the members have been dropped."""
     if calibration is None:
         return None
     no_keys = np.empty(0, dtype=np.uint64)
@@ -304,7 +304,7 @@ def joined_parts(
 
 
 def finished(parts: FittedModel) -> FittedModel:
-    """Return the parts of a model with settings of evidence that are chosen anew, by the labels that it has."""
+    """Return the state of a model after selecting settings of evidence mapping with its labels."""
     members = []
     for one in parts.members:
         mapping = one.mapping

@@ -1,4 +1,4 @@
-"""The networks of several models in one: re-expressed in a joined encoder, and boxes joined under a vigilance."""
+"""Merging of networks: boxes are converted to a joined encoder, and joined subject to a vigilance."""
 
 from __future__ import annotations
 
@@ -11,43 +11,42 @@ import numpy as np
 
 from sslart._art.boxes import BoxDraft, Joined, NetworkBoxes, join_boxes
 from sslart._art.network import Network
-from sslart._data.encoder import Encoder
+from sslart._data.encoder import Encoder, coded_parts, recode_boxes
 from sslart._data.labels import UNLABELLED
-from sslart._data.scaling import coded_parts, recode_boxes
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 
-AT_ONCE = 2**14  # boxes that samples are compared with
+AT_ONCE = 2**14  # boxes compared with samples at once, to bound memory
 
 
 @dataclass(frozen=True, eq=False)
 class MergedSource:
-    """The boxes of one network after a merge: the joined box that holds each."""
+    """A network before a merge, with the joined box of each of its boxes."""
 
-    network: Network  # as it was
-    into: IntArray  # the box of the joined network that holds each box
-    extents: FloatArray  # the sum of the sides of each box in the joined encoder, before it was joined with others
-    stretch: float  # how long the range of a feature is in the joined encoder, on average over the features
+    network: Network  # before the merge
+    into: IntArray  # index of the joined box that contains each box
+    extents: FloatArray  # sum of the side lengths of each box in the joined encoder, before joining
+    stretch: float  # length of the range of a feature in the joined encoder, averaged over the features
 
 
 @dataclass(frozen=True, eq=False)
 class BoxesApart:
-    """The boxes of several networks in a joined encoder, before any are joined."""
+    """The boxes of several networks in a joined encoder, before joining."""
 
     weights: FloatArray
-    source: IntArray  # which network each box is from
-    into: IntArray  # the box of the joined network that holds each box
+    source: IntArray  # network of each box
+    into: IntArray  # index of the joined box that contains each box
 
     @cached_property
     def _parts(self) -> tuple[IntArray, IntArray, IntArray]:
-        """The boxes in the order of the joined boxes that hold them; where those of each start, and how many it has."""
+        """The boxes sorted by their joined box, and the start and the number of boxes of each joined box."""
         sizes = np.bincount(self.into)
         return np.argsort(self.into, kind="stable"), np.cumsum(sizes) - sizes, sizes
 
     def distances(self, samples: FloatArray, joined: IntArray, source: int, *, is_whole: bool) -> FloatArray:
-        """Return the distance of each coded sample to the parts of a joined box made by other networks; inf: none.
+        """Return the distance of each coded sample to the nearest part of its joined box; inf if there is none.
 
-        Of the network `source`, which has learnt the samples, those boxes count that do not hold the sample; with
-        `is_whole`, none.
+        Parts of the network `source`, which has learnt the samples, only count if they do not contain the sample; with
+        `is_whole`, they do not count at all.
         """
         ends = np.cumsum(self._parts[2][joined])
         cuts = np.searchsorted(ends, np.arange(AT_ONCE, ends[-1] if len(ends) else 0, AT_ONCE), side="left")
@@ -87,11 +86,11 @@ class JoinLimits:
 def joined_networks(
     networks: Sequence[Network], codes: Sequence[IntArray], n_classes: int, encoder: Encoder, limits: JoinLimits
 ) -> tuple[Network, list[MergedSource], BoxesApart]:
-    """Return one network with the boxes of several, where each box has gone, and the boxes as they were.
+    """Return one network with the boxes of several, the joined box of each box, and the boxes before joining.
 
-    Every box of the result holds the boxes that were joined into it, and supports and counts add. Boxes are joined in
-    an order that depends on nothing but the boxes: larger supports first. `codes` are the new codes of each network's
-    class codes, of which there are `n_classes`.
+    Every box of the result contains the boxes joined into it; supports and counts are added. The order of joining
+    depends only on the boxes: larger supports first. `codes` map each network's class codes to the `n_classes` new
+    codes.
     """
     recoded = [recode_boxes(one.encoder, *one.nodes.boxes(), one.nodes.met, encoder) for one in networks]
     lower, upper, met = (np.concatenate(parts) for parts in zip(*recoded, strict=True))
@@ -130,7 +129,7 @@ def canonical_order(*arrays: CountArray | BoolArray) -> IntArray:
         numbers = np.ascontiguousarray(array.reshape(len(array), -1), dtype=np.float64) + 0.0
         bits = numbers.view(np.uint64)
         columns.append(~bits if place == 0 else bits)
-    rows = np.concatenate(columns, axis=1).astype(">u8")  # of which bytes are in the order of the numbers
+    rows = np.concatenate(columns, axis=1).astype(">u8")  # big-endian bytes sort like the numbers
     return np.argsort(rows.view(f"S{rows.shape[1] * rows.itemsize}")[:, 0], kind="stable")
 
 
@@ -147,7 +146,7 @@ def _numbers(networks: Sequence[NetworkBoxes]) -> dict[str, Any]:
 
 
 def _join(boxes: BoxDraft, limits: JoinLimits) -> IntArray:
-    """Join boxes, and return which of the joined boxes holds each box."""
+    """Join boxes; return the index of the joined box of each box."""
     n_stage1, weights, keys = boxes.n_nodes_stage1, boxes.weights, None
     if limits.one_to_one:
         keys = boxes.labels
@@ -183,11 +182,11 @@ AT_ONCE = 2**20  # comparisons of two boxes in one feature
 
 
 def join_apart(weights: FloatArray, labels: IntArray, vigilance: float) -> Joined:
-    """Join boxes of one class each (-1: without one), down to a vigilance; boxes without a class join any.
+    """Join boxes of the same class (-1: no class, joins any) down to a vigilance, without overlap between classes.
 
-    At a low vigilance the box around two boxes of a class may reach over those of others. Learning prevents that by
-    match tracking. Here boxes are joined at lower and lower vigilances, down to the one given, and a union that is
-    larger than each of its boxes is taken back where it meets a box of another class.
+    At a low vigilance the union of two boxes of a class may overlap those of others. Learning prevents that by match
+    tracking. Here boxes are joined at decreasing vigilances, and a union that is larger than each of its boxes is
+    undone if it overlaps a box of another class.
     """
     into = np.arange(len(weights))
     barred = np.zeros(len(weights), dtype=bool)
@@ -207,7 +206,7 @@ def join_apart(weights: FloatArray, labels: IntArray, vigilance: float) -> Joine
 
 
 def _meets_others(weights: FloatArray, labels: IntArray, joined: Joined, union_labels: IntArray) -> BoolArray:
-    """Return a mask of unions that have grown beyond each of their boxes and meet a box of another class."""
+    """Return a mask of unions that are larger than each of their boxes and overlap a box of another class."""
     sizes = np.bincount(joined.into, minlength=len(joined.weights))
     unions = np.flatnonzero((sizes > 1) & (union_labels != UNLABELLED))
     found = np.zeros(len(joined.weights), dtype=bool)
@@ -221,7 +220,7 @@ def _meets_others(weights: FloatArray, labels: IntArray, joined: Joined, union_l
 
 
 def _pairs_that_meet(some: FloatArray, others: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return the pairs of boxes, one of each kind, that have a point in common in every feature that both have."""
+    """Return the pairs of boxes, one of each set, that overlap in every feature that both have."""
     n_features = some.shape[1] // 2
     rows, columns = [], []
     step = max(1, AT_ONCE // max(len(others), 1))

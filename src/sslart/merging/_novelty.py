@@ -1,4 +1,4 @@
-"""The fits of samples that were left out, or not yet learnt, joined from several models."""
+"""Merging of the novelty calibrations of several models."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from sslart._utils.arrays import IntArray, KeyArray
 from sslart._utils.cache import Deferred
 from sslart.merging._networks import BoxesApart, MergedSource
 
-FEWEST, MOST = 100, 1000  # fits that are kept of all models together
-CLOSEST = 4  # joined boxes that a sample is compared with
+FEWEST, MOST = 100, 1000  # range of the number of fits in the merged calibration
+CLOSEST = 4  # nearest joined boxes that a sample is compared with
 
 
 @dataclass(frozen=True, eq=False)
 class ModelFits:
-    """The fits of one model, and where the boxes of each of its members have gone."""
+    """The fits of one model, and the joined boxes of each of its members."""
 
     calibration: NoveltyCalibration
     sources: Sequence[MergedSource]
-    place: int = 0  # of the model among all: that of its boxes in `BoxesApart.source`
-    measured: MeasuredSamples | None = None  # the samples of these fits, where they are at hand
+    place: int = 0  # index of the model, as in `BoxesApart.source`
+    measured: MeasuredSamples | None = None  # the samples of these fits, if available
 
 
 class Merged(NamedTuple):
@@ -48,17 +48,17 @@ def joined_calibration(
 ) -> tuple[NoveltyCalibration | None, MeasuredSamples | None]:
     """Return the calibration of joined networks, None if no model has one, and its available samples.
 
-    Each model has a part in proportion to the samples that it has learnt. A sample that is at hand is compared with the
-    boxes of the other models too. For others a fit is that of the box in which it was measured, with all by which that
-    box has grown since: boxes of other models, which may fit better, have no part in it, so that rather too few new
-    samples are novel than too many.
+    Each model contributes in proportion to its samples. An available sample is compared with the boxes of the other
+    models too. Otherwise the fit is that of the box in which it was measured, corrected for the growth of that box.
+    Boxes of other models, which may fit better, are then ignored, so that too few new samples are novel rather than too
+    many.
     """
     if not models:
         return None, None
     n_learnt = [one.calibration.n_learnt for one in models]
     fits = [_re_expressed(one, together.networks) for one in models]
     distinct, times = np.unique(np.concatenate([one.keys for one in fits]), return_counts=True)
-    alone = distinct[times == 1]  # a copy in another model would fit perfectly
+    alone = distinct[times == 1]  # a duplicate in another model would fit perfectly
     fits = [_with_others(one, own, alone, together) for one, own in zip(models, fits, strict=True)]
     numbers = numbers_taken([len(one) for one in fits], n_learnt)
     taken = [one.rows(np.argsort(one.keys, kind="stable")[:n]) for one, n in zip(fits, numbers.tolist(), strict=True)]
@@ -72,8 +72,8 @@ def joined_calibration(
 def _with_others(one: ModelFits, fits: FitRecords, alone: KeyArray, together: Merged) -> FitRecords:
     """Return the fits of a model with respect to the boxes of all models, for the available samples.
 
-    A sample fits the joined boxes as far as others have made them: without the boxes of its model that hold it. Where
-    none of those that lie closest has a higher choice than the box in which it was measured, that one stays.
+    Joined boxes are used without the parts of the sample's model that contain it. If none of the nearest ones has a
+    higher choice than the box in which the sample was measured, the fit is unchanged.
     """
     if one.measured is None:
         return fits
@@ -104,7 +104,7 @@ def _with_others(one: ModelFits, fits: FitRecords, alone: KeyArray, together: Me
 
 
 def measured_samples(calibration: NoveltyCalibration | None, table: Table, encoder: Encoder) -> MeasuredSamples | None:
-    """Return the samples of a table that a calibration has fits of."""
+    """Return the samples of a table that have a fit in a calibration."""
     if calibration is None:
         return None
     keys, first = np.unique(row_keys(encoder.varying(table)), return_index=True)
@@ -122,7 +122,7 @@ def _joined_samples(parts: Sequence[MeasuredSamples | None], wanted: KeyArray) -
 
 
 def numbers_taken(found: Sequence[int], n_learnt: Sequence[int]) -> IntArray:
-    """Return the number of fits taken from each model: in proportion to its learnt samples, unless too few."""
+    """Return the number of fits to take from each model: in proportion to its samples, limited by those found."""
     known, learnt = np.array(found), np.array(n_learnt, dtype=np.float64)
     shares = np.maximum(learnt, 1.0) / np.maximum(learnt, 1.0).sum()
     has = known > 0

@@ -1,7 +1,6 @@
-"""First pass over all partitions: ranges, categories, classes, and representative rows.
+"""First pass over all partitions of a table: ranges, categories, classes, and representative rows.
 
-The summaries of several partitions make one. It does not depend on the order in which partitions are read, nor on how
-their summaries are put together.
+Summaries of partitions can be joined. The result does not depend on the order of partitions or of joins.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sslart._data.columns import PARTS, plan_of
+from sslart._data.columns import PARTS
 from sslart._data.labels import Labels, group_keys, read_labels, read_sample_weight
-from sslart._data.samples import SampleReader, Table, concatenated, read_samples
+from sslart._data.samples import SampleReader, Table, concatenated, plan_of, read_samples
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray, keys_of_numbers
 from sslart._utils.text import plural, printable
 
-ROWS_IN_PARTITION = 2**40  # at most: the number of a row is that of its partition times this, plus its place in it
+ROWS_IN_PARTITION = 2**40  # maximum: the number of a row is its partition times this, plus its index in the partition
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +30,7 @@ class Rows:
     labels: NDArray[np.object_]  # classes as plain values, None where unlabelled
     groups: IntArray  # keys of the groups, 0 for none
     weights: FloatArray
-    numbers: IntArray  # partition and place of each row as one number
+    numbers: IntArray  # partition and index of each row as one number
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -46,7 +45,7 @@ class Rows:
         return np.array([label is not None for label in self.labels], dtype=bool)
 
     def names(self) -> list[str]:
-        """Return where each row is, for messages."""
+        """Return the location of each row, for messages."""
         places = zip(*np.divmod(self.numbers, ROWS_IN_PARTITION), strict=True)
         return [f"{row} of partition {partition}" for partition, row in places]
 
@@ -65,7 +64,7 @@ def taken(samples: Any, rows: BoolArray | IntArray) -> Any:
 
 
 def joined_rows(parts: Sequence[Rows]) -> Rows:
-    """Return the rows of several parts, which have no row in common."""
+    """Merge the rows of several disjoint parts."""
     if len(parts) == 1:
         return parts[0]
     parts = sorted(parts, key=lambda part: int(part.numbers[0]))
@@ -77,7 +76,7 @@ def joined_rows(parts: Sequence[Rows]) -> Rows:
 
 
 def lowest(keys: KeyArray, n: int) -> BoolArray:
-    """Return a mask of the n rows with the lowest keys: a fair sample."""
+    """Return a mask of the n rows with the lowest random keys: a uniform sample."""
     kept = np.ones(len(keys), dtype=bool)
     if len(keys) > n:
         kept[np.argsort(keys, kind="stable")[n:]] = False
@@ -89,37 +88,37 @@ def numbers_of(number: int, n_rows: int) -> IntArray:
     return number * ROWS_IN_PARTITION + np.arange(n_rows, dtype=np.int64)
 
 
-MAX_CATEGORIES = 10_000  # of one column
-MAX_SAMPLED = 20_000  # rows that ranks, dates and texts are judged by
-MIN_SAMPLED = 500
-SAMPLED_CELLS = 2**22
-MOST_WITH_LIMITS = 1000  # columns
+MAX_CATEGORIES = 10_000  # of one column, to bound memory
+MAX_SAMPLED = 20_000  # sampled rows, which determine ranks, dates and texts
+MIN_SAMPLED = 500  # sampled rows, for any number of columns
+SAMPLED_CELLS = 2**22  # in sampled rows, to bound memory
+MOST_WITH_LIMITS = 1000  # with more columns, the rows with minima and maxima are not stored
 
-Name = tuple[str, Any]  # of a class: its type and its value, so that True and 1 differ
-ColumnKey = tuple[int, int]  # a column as given, and the part of a date, or `WHOLE`
+Name = tuple[str, Any]  # type and value of a class, so that True and 1 differ
+ColumnKey = tuple[int, int]  # given column, and part of a date or `WHOLE`
 WHOLE = -1
 
 
 class Limit(NamedTuple):
-    """The least or the greatest value of a column, the least with a minus, and the first row that has it."""
+    """The negative minimum or the maximum of a column, and the first row that has it."""
 
     value: float
     number: int
 
 
 class Wanted(NamedTuple):
-    """Contents that a summary must have.
+    """Requested contents of a summary.
 
     Attributes
     ----------
     seed : int
-        Of the random keys of rows.
+        Seed of the random keys of rows.
     n_labelled : int
-        How many labelled rows are kept at most.
+        Maximum number of stored labelled rows.
     version : str
-        Of sslart, which all machines must have.
+        Version of sslart, the same on all machines.
     minus_one_is_class : bool
-        Whether -1 is a class, and does not mean unlabelled.
+        Whether -1 is a class instead of unlabelled.
     """
 
     seed: int
@@ -137,22 +136,22 @@ class Summary:
     wanted : Wanted
     n_rows, n_labelled, n_minus_one : int
     columns : (int, int, tuple of str)
-        The first partition, the number of its columns, and their names where it has some.
+        The first partition, the number of its columns, and their names if there are any.
     limits : mapping from (column, side) to Limit
-        Side 0: the least value of a numeric column, with a minus; side 1: the greatest. Of categorical columns, the
-        first row with a value.
+        Side 0: the negative minimum of a numeric column; side 1: the maximum. For categorical columns, the first row
+        with a value.
     categories : mapping from column to a set of values, or None
-        Of each column that is categorical, or has no type; None: more than `MAX_CATEGORIES`.
+        Values of each column that is categorical, or has no dtype; None: more than `MAX_CATEGORIES`.
     is_category : mapping from column to bool
-        What the type or the values of a column show it to be; no entry where neither does.
+        Kind of each column by its dtype or values; no entry if neither determines it.
     typed : frozenset of int
-        The columns with the type of categories.
+        The columns with a categorical dtype.
     classes : mapping from names to int
-        All labels, and the number of the first row that has each.
+        All labels, with the number of the first row of each.
     rows : Rows or None
-        Fair samples of all rows and of the labelled ones, and the rows of `limits`; None where there is no row.
+        Uniform samples of all rows and of the labelled ones, and the rows of `limits`; None without rows.
     problem : (int, str) or None
-        The first partition that cannot be read, and why.
+        The first partition that cannot be read, and the reason.
     """
 
     wanted: Wanted
@@ -170,7 +169,7 @@ class Summary:
 
     @classmethod
     def joined(cls, summaries: Sequence[Summary]) -> Summary:
-        """Return the summary of all partitions that some summaries are of."""
+        """Join summaries of different partitions."""
         problems = [one.problem for one in summaries if one.problem is not None]
         if problems:
             return cls(summaries[0].wanted, problem=min(problems))
@@ -188,7 +187,7 @@ class Summary:
             for name, first in one.classes.items():
                 classes[name] = min(first, classes.get(name, first))
             for place, limit in one.limits.items():
-                # of equal ones, that of the first row
+                # the first row on ties
                 limits[place] = max(limit, limits.get(place, limit), key=lambda one: (one.value, -one.number))
             for column, names in one.categories.items():
                 categories[column] = _united(categories.get(column, frozenset()), names)
@@ -210,17 +209,17 @@ class Summary:
 
     @property
     def n_sampled(self) -> int:
-        """Largest size of the fair sample of all rows."""
+        """Maximum size of the uniform sample of all rows."""
         assert self.rows is not None
         return min(MAX_SAMPLED, max(MIN_SAMPLED, SAMPLED_CELLS // self.columns[1]))
 
     def sampled(self) -> Any:
-        """Return a mask of the stored rows that form the fair sample of all rows."""
+        """Return a mask of the stored rows in the uniform sample of all rows."""
         assert self.rows is not None
         return lowest(self._keys(), self.n_sampled)
 
     def kept_labels(self) -> Any:
-        """Return a mask of the stored rows that form the fair sample of labelled rows."""
+        """Return a mask of the stored rows in the uniform sample of labelled rows."""
         assert self.rows is not None
         labelled, keys = self.rows.labelled, self._keys()
         labelled[labelled] = lowest(keys[labelled], min(self.wanted.n_labelled, self.n_sampled))
@@ -228,11 +227,11 @@ class Summary:
 
     @property
     def keeps_limits(self) -> bool:
-        """True if the rows with the minimum and maximum of each column are stored, unless there are many columns."""
+        """True if the rows with the minimum and maximum of each column are stored: unless there are many columns."""
         return self.columns[1] <= MOST_WITH_LIMITS
 
     def at_limits(self) -> Any:
-        """Return a mask of the stored rows with a minimum or maximum, or that determine the type of a column."""
+        """Return a mask of the stored rows that have a minimum or maximum, or determine the kind of a column."""
         assert self.rows is not None
         wanted = self.limits.items()
         return self.rows.among(
@@ -245,7 +244,7 @@ class Summary:
 
 
 def _keeping(summary: Summary, rows: Rows) -> Summary:
-    """Return a summary with those of some rows that it keeps."""
+    """Return a summary with the rows that it must store."""
     whole = replace(summary, rows=rows)
     return replace(whole, rows=rows[whole.sampled() | whole.kept_labels() | whole.at_limits()])
 
@@ -276,7 +275,7 @@ def summary_of(
     X : DataFrame or array of shape (n_samples, n_features)
     y, groups, sample_weight : array-like of shape (n_samples,), or None
     number : int
-        Of the partition: 0, 1, 2, ...
+        Number of the partition, from 0.
     wanted : Wanted
     """
     if wanted.version != version("sslart"):
@@ -342,7 +341,7 @@ def _without_category_types(X: Any, typed: frozenset[int]) -> Any:
 def _found_in(
     table: Table, dates: Sequence[int], numbers: IntArray
 ) -> tuple[dict[tuple[int, int], Limit], dict[ColumnKey, frozenset[Any] | None], dict[int, bool]]:
-    """Return the limits, the categories and the kinds of the columns of a partition."""
+    """Return the limits, categories and kinds of the columns of a partition."""
     n_given = table.values.shape[1] - table.n_parts
     limits: dict[tuple[int, int], Limit] = {}
     categories: dict[ColumnKey, frozenset[Any] | None] = {}

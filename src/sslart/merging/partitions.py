@@ -1,9 +1,9 @@
-"""The steps by which a cluster fits one model to a table that no machine holds whole.
+"""Steps for fitting one model to a partitioned table on a cluster.
 
-Every partition of the table is read twice. `summary_of` finds ranges, categories and classes; `Summary.joined` puts
-summaries together in any tree, and `start_of` makes of them what all partitions learn with. `fit_part` learns the boxes
-of one partition; `join_parts` merges what partitions have learnt, and `finish` returns the fitted model. All that goes
-from one step to another pickles. `sslart.dask` runs these steps on dask.
+Every partition of the table is read twice. `summary_of` finds ranges, categories and classes; `Summary.joined` reduces
+summaries in any order, and `start_of` returns the common context of all partitions. `fit_part` learns the boxes of one
+partition; `join_parts` merges the learnt states, and `finish` returns the fitted model. All intermediate results can be
+pickled. `sslart.dask` runs these steps on dask.
 
 Examples
 --------
@@ -32,10 +32,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from sslart._data.columns import PARTS, plan_of
+from sslart._data.columns import PARTS
+from sslart._data.encoder import first_encoder
 from sslart._data.labels import ClassTable, Labels, Presentations, read_labels
-from sslart._data.samples import SampleReader, Table, known_columns, read_samples
-from sslart._data.scaling import first_encoder
+from sslart._data.samples import SampleReader, Table, known_columns, plan_of, read_samples
 from sslart._data.training import MOST_LABELS, read_training, warn_of_outliers
 from sslart._mapping.mergeable_state import LabelledRows, Shared
 from sslart._utils.arrays import BoolArray, IntArray, keys_of_numbers
@@ -63,21 +63,21 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Context known before any partition is learnt. It can be pickled.
+    """Common context of all partitions, known before any is learnt. It can be pickled.
 
     Attributes
     ----------
     columns : mapping from str to object
-        The attributes in which an estimator keeps what it knows of its columns.
+        Attributes of an estimator that describe its columns.
     reader : SampleReader
-        Reads the samples of a partition.
+        Reader of the samples of a partition.
     shared : Shared
-        The encoder, which holds every value and every category of all partitions, and all classes, sorted.
+        The encoder, which covers all values and categories of all partitions, and all classes, sorted.
     seed : int
-        Of all random choices.
+        Seed of all random choices.
     n_rows, n_labelled : int
     first_of_classes : frozenset of int
-        The number of the first row of each class.
+        Number of the first row of each class.
     """
 
     columns: Mapping[str, Any]
@@ -90,7 +90,7 @@ class Start:
 
 
 def wanted_of(estimator: Any) -> Wanted:
-    """Return the contents that summaries must have for an estimator, after checking its parameters."""
+    """Validate the parameters of an estimator, and return the contents to request from summaries."""
     estimator.__sslart_check__()
     return Wanted(seed_of(estimator.random_state), MOST_LABELS, version("sslart"))
 
@@ -103,16 +103,16 @@ def second_look(summary: Summary) -> Wanted | None:
 
 
 def start_of(estimator: Any, summary: Summary, *, needs_labels: bool = True) -> Start:
-    """Return the context in which all partitions are learnt, or raise an error with a remedy.
+    """Return the context for learning all partitions.
 
     Parameters
     ----------
     estimator : estimator
         Not fitted.
     summary : Summary
-        Of all partitions.
+        Summary of all partitions.
     needs_labels : bool
-        Whether a classifier must get a label at least.
+        Whether a classifier must have at least one label.
     """
     if summary.problem is not None:
         number, message = summary.problem
@@ -147,7 +147,7 @@ def start_of(estimator: Any, summary: Summary, *, needs_labels: bool = True) -> 
 
 
 def _read(model: Any, reader: SampleReader, samples: Any, labels: Any, row_names: list[str]) -> Table:
-    """Return the rows that stand for all as a table; the reader gets to know the columns, with warnings and notes."""
+    """Return the representative rows as a table; the reader records the columns, with warnings and notes."""
     if labels is not None:
         gaps = not isinstance(model, FuzzyARTMAP)
         return read_training(
@@ -159,7 +159,7 @@ def _read(model: Any, reader: SampleReader, samples: Any, labels: Any, row_names
 
 
 def _with_category_types(samples: Any, summary: Summary) -> Any:
-    """Return samples with the dtype "category" in categorical columns, even if these samples do not show it."""
+    """Return samples with the dtype "category" in all columns that are categorical in any partition."""
     if not hasattr(samples, "astype") or not hasattr(samples, "columns"):
         return samples
     hidden = {
@@ -177,7 +177,7 @@ def _all_numbers(column: Any) -> bool:
 
 
 def _after_all_categories(reader: SampleReader, summary: Summary, table: Table) -> Table:
-    """Return a table with all categories that partitions have before its samples, sorted, in rows without a number."""
+    """Prepend rows with all categories of all partitions, sorted, to a table."""
     categories: dict[int, list[Any]] = {column: [] for column in table.categories}
     for place, column, found in _categories(reader, summary, table):
         if found is None:
@@ -197,7 +197,7 @@ def _after_all_categories(reader: SampleReader, summary: Summary, table: Table) 
 
 
 def _with_all_limits(summary: Summary, table: Table) -> Table:
-    """Return a table with extra rows for the minimum and maximum of each column, if no row has them."""
+    """Append rows with the minimum and maximum of each column to a table, if no row has them."""
     if summary.keeps_limits:
         return table
     ends = np.full((2, table.values.shape[1]), np.nan)
@@ -212,7 +212,7 @@ def _with_all_limits(summary: Summary, table: Table) -> Table:
 def _categories(
     reader: SampleReader, summary: Summary, table: Table
 ) -> Iterator[tuple[int, int, frozenset[Any] | None]]:
-    """Yield for each categorical column its place in the table, the given column, and the categories."""
+    """Yield the index of each categorical column in the table, the given column, and its categories."""
     plan, n_given = plan_of(reader), table.values.shape[1] - table.n_parts
     for (column, part), found in summary.categories.items():
         place = column
@@ -237,9 +237,9 @@ def _class_table(summary: Summary) -> ClassTable:
 def fit_part(
     estimator: Any, X: Any, y: Any, start: Start, *, number: int, groups: Any = None, sample_weight: Any = None
 ) -> FittedModel | None:
-    """Return the state learnt from one partition: boxes and labelled rows; None without a sample.
+    """Return the state learnt from one partition: boxes and labelled rows; None without samples.
 
-    Settings of evidence are not chosen yet, and where boxes count classes, labelled rows are not learnt yet: see
+    With evidence mapping, settings are not selected yet; with other mappings, labelled rows are not learnt yet: see
     `finish`.
 
     Parameters
@@ -275,9 +275,9 @@ def fit_part(
 
 
 def _learnt_later(labels: Labels, numbers: IntArray, start: Start, n_wanted: int) -> BoolArray:
-    """Return a mask of rows learnt with labels at the end: all labelled ones, or a fair sample of every class.
+    """Return a mask of labelled rows to learn at the end: all, or a uniform sample of every class.
 
-    Which rows these are depends on nothing but the table, so that every partition can find its own.
+    The selection depends only on the table, so that every partition can find its own rows.
     """
     if start.n_labelled <= n_wanted:
         return labels.known
@@ -289,7 +289,7 @@ def _learnt_later(labels: Labels, numbers: IntArray, start: Start, n_wanted: int
 def join_parts(estimator: Any, parts: Sequence[FittedModel | None]) -> FittedModel | None:
     """Merge the states learnt from several partitions.
 
-    Boxes depend on which parts are joined first: the same tree of parts gives the same bits.
+    Boxes depend on the order of merging: the same tree of merges gives the same bits.
     """
     known = [one for one in parts if one is not None]
     if len(known) < 2:
@@ -306,8 +306,8 @@ def join_parts(estimator: Any, parts: Sequence[FittedModel | None]) -> FittedMod
 def finish(estimator: Any, parts: FittedModel) -> Any:
     """Return a fitted copy of an estimator, given the merged state of all partitions.
 
-    With evidence, settings are chosen now. With other mappings, the boxes of all partitions learn the labelled rows
-    now, as in the second stage of `fit`.
+    With evidence mapping, settings are selected now. With other mappings, the boxes of all partitions learn the
+    labelled rows now, as in the second stage of `fit`.
 
     Parameters
     ----------

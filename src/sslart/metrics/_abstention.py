@@ -18,7 +18,7 @@ from sslart._utils.validation import check_whole
 
 
 def coverage_score(y_true: Any, y_pred: Any, *, abstained: Any = UNLABELLED) -> float:
-    """Return the share of samples that got a prediction, right or wrong.
+    """Return the coverage: the share of samples with a prediction, correct or wrong.
 
     Parameters
     ----------
@@ -27,8 +27,7 @@ def coverage_score(y_true: Any, y_pred: Any, *, abstained: Any = UNLABELLED) -> 
     y_pred : array-like of shape (n_samples,)
         Predicted classes.
     abstained : label or None, default=-1
-        The value in `y_pred` where the model abstains. None, NaN and pandas.NA always count so; give None here if -1 is
-        a class.
+        The value in `y_pred` that means abstention. None, NaN and pandas.NA always do; pass None if -1 is a class.
 
     Examples
     --------
@@ -42,7 +41,7 @@ def coverage_score(y_true: Any, y_pred: Any, *, abstained: Any = UNLABELLED) -> 
 
 
 def correctness_score(y_true: Any, y_pred: Any, *, abstained: Any = UNLABELLED) -> float:
-    """Return the share of right predictions among the samples that got one; NaN where none did.
+    """Return the accuracy on the samples with a prediction; NaN without predictions.
 
     Parameters
     ----------
@@ -61,20 +60,20 @@ def correctness_score(y_true: Any, y_pred: Any, *, abstained: Any = UNLABELLED) 
 
 
 def sensitivity_score(y_true: Any, y_pred: Any, *, pos_label: Any, abstained: Any = UNLABELLED) -> float:
-    """Return the share of the samples of a class that were predicted as it, among those that got a prediction.
+    """Return the sensitivity (recall) of a class on the samples with a prediction.
 
     Parameters
     ----------
     y_true, y_pred, abstained
         See `coverage_score`.
     pos_label : label or None
-        The class to recognise, all others taken together. None, for more than two classes: the mean over the classes
-        of `y_true`, without those that got no prediction.
+        The positive class. None, for more than two classes: the mean over the classes of `y_true`, without those
+        without predictions.
 
     Returns
     -------
     float
-        NaN where no sample of the class got a prediction.
+        NaN if no sample of the class has a prediction.
 
     Examples
     --------
@@ -86,20 +85,19 @@ def sensitivity_score(y_true: Any, y_pred: Any, *, pos_label: Any, abstained: An
 
 
 def specificity_score(y_true: Any, y_pred: Any, *, pos_label: Any, abstained: Any = UNLABELLED) -> float:
-    """Return the share of the samples of other classes not predicted as a class, among those that got a prediction.
+    """Return the specificity of a class (recall of all other classes together) on the samples with a prediction.
 
     Parameters
     ----------
     y_true, y_pred, abstained
         See `coverage_score`.
     pos_label : label or None
-        The class that samples of other classes must not be predicted as. None, for more than two classes: the mean over
-        the classes of `y_true`.
+        The positive class. None, for more than two classes: the mean over the classes of `y_true`.
 
     Returns
     -------
     float
-        NaN where no sample of another class got a prediction.
+        NaN if no sample of another class has a prediction.
 
     Examples
     --------
@@ -111,7 +109,7 @@ def specificity_score(y_true: Any, y_pred: Any, *, pos_label: Any, abstained: An
 
 
 class CoverageCorrectness(NamedTuple):
-    """Coverage and correctness at each search depth; correctness is NaN where the model always abstains."""
+    """Coverage and correctness at each search depth; correctness is NaN if the model always abstains."""
 
     depths: tuple[int | None, ...]
     coverage: FloatArray
@@ -121,7 +119,7 @@ class CoverageCorrectness(NamedTuple):
 def coverage_correctness_curve(estimator: Any, X: Any, y: Any, depths: Iterable[int | None]) -> CoverageCorrectness:
     """Return coverage and correctness of a fitted model at several search depths T.
 
-    Nothing is learnt, and the model stays as it is.
+    The model is not changed.
 
     Parameters
     ----------
@@ -129,7 +127,7 @@ def coverage_correctness_curve(estimator: Any, X: Any, y: Any, depths: Iterable[
         A fitted model with a parameter `search_depth`.
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-        True classes. Unlabelled samples are left out of account.
+        True classes. Unlabelled samples are ignored.
     depths : iterable of int or None
         Values of `search_depth`, from 1 up; None searches until a box with a label is found.
 
@@ -175,8 +173,8 @@ def coverage_scorer(estimator: Any, X: Any, y: Any) -> float:
     estimator : classifier
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-        True classes. Unlabelled samples are left out of account with a warning; a splitter of `sslart.model_selection`
-        keeps them in training instead.
+        True classes. Unlabelled samples are ignored with a warning; the splitters of `sslart.model_selection` keep them
+        in training instead.
 
     Examples
     --------
@@ -191,7 +189,7 @@ def coverage_scorer(estimator: Any, X: Any, y: Any) -> float:
 
 
 def correctness_scorer(estimator: Any, X: Any, y: Any) -> float:
-    """Score a fitted model by its correctness, for `scoring=` in scikit-learn; NaN where it always abstains.
+    """Score a fitted model by its correctness, for `scoring=` in scikit-learn; NaN if it always abstains.
 
     Parameters
     ----------
@@ -202,7 +200,7 @@ def correctness_scorer(estimator: Any, X: Any, y: Any) -> float:
 
 
 def _read(y: Any, abstained: Any) -> Labels:
-    """Return classes, known where they are neither missing nor the value for abstention."""
+    """Return labels; missing values and the value for abstention count as unknown."""
     y = without_mask(y)
     array = np.asarray(y) if isinstance(getattr(y, "dtype", None), np.dtype) else np.asarray(y, dtype=object)
     array = column_or_1d(array, dtype=array.dtype)
@@ -241,7 +239,7 @@ def _scored_pair(estimator: Any, X: Any, y: Any) -> tuple[Labels, Labels]:
     n_unlabelled = len(y) - len(truth.known)
     if n_unlabelled:
         warnings.warn(
-            f"{n_unlabelled} of {len(y)} samples to score are unlabelled (-1, None or NaN) and left out of account. "
+            f"{n_unlabelled} of {len(y)} samples to score are unlabelled (-1, None or NaN) and ignored. "
             "With cv=sslart.model_selection.StratifiedLabelledKFold() they are in training instead.",
             UserWarning,
             stacklevel=3,
@@ -287,7 +285,7 @@ def _mean_over_classes(y_true: Any, y_pred: Any, pos_label: Any, abstained: Any,
         if len(known) < 3:
             raise ValueError(f"Which class is the positive one? Give pos_label, one of {known}.")
     elif pos_label not in known:
-        raise ValueError(f"pos_label={pos_label!r} is no class of y_true or y_pred: give one of {known}.")
+        raise ValueError(f"pos_label={pos_label!r} is not a class of y_true or y_pred: give one of {known}.")
     shares = [
         _share(((predicted.values == label) != of_others)[predicted.known & ((truth.values == label) != of_others)])
         for label in (classes if pos_label is None else [pos_label])

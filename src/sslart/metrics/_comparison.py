@@ -1,4 +1,4 @@
-"""Methods compared over data sets: wins, ties and losses, and the interval of a mean."""
+"""Comparison of methods over data sets: wins, ties and losses, and the bootstrap interval of a mean."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class WinTieLoss(NamedTuple):
 
 
 def win_tie_loss(scores: Any, *, tolerance: float = 0.0) -> dict[Any, WinTieLoss]:
-    """Compare all methods in pairs on every data set, and count.
+    """Count wins, ties and losses of each method against all others over data sets.
 
     Parameters
     ----------
     scores : array-like of shape (n_datasets, n_methods), data frame, or mapping from method to scores
-        Higher is better. A method is not compared where its score is NaN.
+        Higher is better. Comparisons with NaN are skipped.
     tolerance : float, default=0.0
         Scores that differ by no more are a tie.
 
     Returns
     -------
     dict from method to WinTieLoss
-        Methods by name, or by column where `scores` has no names.
+        By name of the method, or by column if `scores` has no names.
 
     Examples
     --------

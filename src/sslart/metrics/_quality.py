@@ -1,4 +1,4 @@
-"""The guarantees of a model for new samples."""
+"""`guarantees`: the errors that a model can guarantee for new samples."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Any
 
 from sslart._data.labels import check_has_label
 from sslart._mapping.conformal import LEVELS, Guarantees, guarantees_of
-from sslart._mapping.decision_rules import check_certainty
 from sslart._mapping.model_view import view_of
-from sslart._utils.validation import check_number
+from sslart._utils.validation import check_certainty, check_number
 
 
 def guarantees(model: Any, max_errors: Iterable[float] = LEVELS, *, confidence: float | None = None) -> Guarantees:
@@ -40,7 +39,7 @@ def guarantees(model: Any, max_errors: Iterable[float] = LEVELS, *, confidence: 
     >>> found = guarantees(AutoSSLART(random_state=0).fit(X[::5], y[::5]), [0.02, 0.05])
     >>> found.n_labels, found.levels[0].certain.labels_needed, found.levels[0].is_possible
     (114, 114, False)
-    >>> print(found.levels[1].certain.text("samples", found.n_labels))
+    >>> print(found.levels[1].certain.text("samples", found.n_labels, found.unit))
     answers 90 % of the samples
     """
     view = view_of(model, "a fitted AutoSSLART, SSLART or WESSLART")

@@ -1,4 +1,4 @@
-"""Cross-validation with few labels: test folds hold labelled samples only, unlabelled ones are always in training."""
+"""Cross-validation with few labels: test folds have labelled samples only, unlabelled ones are always in training."""
 
 from sslart.model_selection._splitters import (
     GroupLabelledKFold,

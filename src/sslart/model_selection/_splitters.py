@@ -1,4 +1,4 @@
-"""Splitters whose test folds hold labelled samples only; unlabelled ones are in every training part."""
+"""Splitters with labelled samples only in test folds; unlabelled ones are in every training part."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ NO_GROUP = -1
 
 
 def is_labelled(y: Any) -> BoolArray:
-    """Return a mask of labelled samples, as `fit` of the estimators reads them.
+    """Return a mask of labelled samples, by the rules of `fit`.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Classes. -1 among integers, None, NaN and pandas.NA mean unlabelled. Where y holds -1 and 1 only, these are two
-        classes, and there is a warning.
+        Classes. -1 among integers, None, NaN and pandas.NA mean unlabelled. If y has only -1 and 1, these are two
+        classes, with a warning.
 
     Returns
     -------
@@ -51,12 +51,12 @@ def is_labelled(y: Any) -> BoolArray:
 
 
 def read_training_labels(y: Any) -> Labels:
-    """Return y as `fit` reads it, with -1 and 1 as two classes where there are no others."""
+    """Validate y as `fit` does; -1 and 1 are two classes if there are no others."""
     return with_two_classes(read_labels(y))
 
 
 def read_groups(owner: str, groups: Any, known: BoolArray) -> IntArray:
-    """Return the number of each sample's group, groups sorted by name; NO_GROUP where an unlabelled sample has none."""
+    """Return the number of each sample's group, by sorted name; NO_GROUP for unlabelled samples without one."""
     if groups is None:
         raise ValueError(
             f"{owner} needs groups, one value per sample (such as patient, batch or day): pass groups= to split, "
@@ -72,14 +72,14 @@ def _kind_and_name(name: Any) -> tuple[str, Any]:
 
 
 class Fold(NamedTuple):
-    """The rows of one split: the labelled samples to test, and all that are left out of training, these included."""
+    """One split: the labelled test samples, and all samples left out of training, including these."""
 
     test: IntArray
     left_out: IntArray
 
 
 class LabelledSplitter(BaseCrossValidator):
-    """Base of splitters with only labelled samples in the test folds."""
+    """Base class of splitters with only labelled samples in the test folds."""
 
     n_splits: int
     n_repeats = 1
@@ -93,7 +93,7 @@ class LabelledSplitter(BaseCrossValidator):
         y : array-like of shape (n_samples,)
             Classes; -1, None or NaN where unlabelled.
         groups : array-like of shape (n_samples,), default=None
-            The group of each sample. Needed by the splitters of groups, ignored by the others with a warning.
+            The group of each sample. Required by the group splitters, ignored by the others with a warning.
 
         Yields
         ------
@@ -115,7 +115,7 @@ class LabelledSplitter(BaseCrossValidator):
         return ((np.flatnonzero(_outside(len(labels.known), fold.left_out)), fold.test) for fold in folds)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of splits, of all repetitions together.
+        """Return the total number of splits, over all repetitions.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class LabelledSplitter(BaseCrossValidator):
         """Return the test fold of each split."""
 
     def _check_training(self, labels: Labels, folds: list[Fold]) -> None:
-        """Raise an error where a training part has a y that `fit` reads in another way than the whole."""
+        """Raise an error if `fit` would interpret the y of a training part differently from the whole y."""
         two_classes = labels.are_plus_and_minus_one()
         for number, fold in enumerate(folds):
             part = labels[_outside(len(labels.known), fold.left_out)]
@@ -161,27 +161,27 @@ def _outside(n_samples: int, left_out: IntArray) -> BoolArray:
 
 
 def folds_by(splitter: Any, known: BoolArray, codes: IntArray, groups: IntArray | None = None) -> list[Fold]:
-    """Return the test folds that a splitter of scikit-learn makes of the labelled samples.
+    """Return the test folds of a splitter of scikit-learn on the labelled samples.
 
     Parameters
     ----------
     splitter : splitter of scikit-learn
     known : array of bool
-        Which samples are labelled.
+        Mask of labelled samples.
     codes : array of int
         The class of each labelled sample.
     groups : array of int, default=None
         The group of each labelled sample.
     """
     rows = np.flatnonzero(known)
-    with warnings.catch_warnings():  # classes with few labels are warned of by name
+    with warnings.catch_warnings():  # replaced by a warning that names the classes
         warnings.filterwarnings("ignore", message="The least populated class in y")
         tests = [np.sort(rows[test]) for _, test in splitter.split(np.zeros(len(rows)), codes, groups)]
     return [Fold(test, test) for test in tests]
 
 
 def check_enough(owner: str, n_splits: int, n_found: int, what: str) -> None:
-    """Raise an error where there are fewer labelled samples or groups than splits."""
+    """Raise an error if there are fewer labelled samples or groups than splits."""
     if n_found < n_splits:
         cure = f"Give n_splits={n_found}, or label" if n_found > 1 else "Label"
         raise ValueError(
@@ -190,7 +190,7 @@ def check_enough(owner: str, n_splits: int, n_found: int, what: str) -> None:
 
 
 def codes_of_classes(owner: str, n_splits: int, labels: Labels) -> IntArray:
-    """Return the class of each labelled sample as a number, or an error or a warning where classes have few labels."""
+    """Return the class number of each labelled sample; raise an error or warn if classes have too few labels."""
     codes, counts, few = classes_with_few_labels(labels, n_splits)
     if len(few) == len(counts):
         most = int(counts.max())
@@ -202,8 +202,8 @@ def codes_of_classes(owner: str, n_splits: int, labels: Labels) -> IntArray:
     if few:
         warnings.warn(
             f"Classes with fewer labels than n_splits={n_splits} are missing in some test folds: {list_text(few)}. A "
-            "class with one label is never predicted rightly, since it is not in the training part. Label more samples "
-            "of these classes.",
+            "class with one label is never predicted correctly, since it is not in the training part. Label more "
+            "samples of these classes.",
             UserWarning,
             stacklevel=4,
         )
@@ -218,7 +218,7 @@ def classes_with_few_labels(labels: Labels, least: int) -> tuple[IntArray, IntAr
 
 
 class _KFold(LabelledSplitter):
-    """Base of the splitters by folds: the labelled samples are split as a splitter of scikit-learn does it."""
+    """Base class of k-fold splitters: the labelled samples are split by a splitter of scikit-learn."""
 
     _rule: Any  # the splitter of scikit-learn
     _stratified: bool
@@ -255,7 +255,7 @@ class LabelledKFold(_KFold):
 
     See Also
     --------
-    StratifiedLabelledKFold : Every fold has its share of every class. The one to start with.
+    StratifiedLabelledKFold : Stratified folds; the recommended splitter.
     GroupLabelledKFold : No group is both in training and in test.
 
     Examples
@@ -274,23 +274,22 @@ class LabelledKFold(_KFold):
 
 
 class StratifiedLabelledKFold(_KFold):
-    """K-fold cross-validation in which every test fold has its share of the labels of every class.
+    """Stratified k-fold cross-validation of the labelled samples; unlabelled ones are in every training part.
 
-    Test folds hold labelled samples only; unlabelled ones are in every training part. Folds are those of
-    `sklearn.model_selection.StratifiedKFold` on the labelled samples alone.
+    Folds are those of `sklearn.model_selection.StratifiedKFold` on the labelled samples alone.
 
     Parameters
     ----------
     n_splits : int, default=5
-        Number of folds, from 2 up; at least one class must have so many labels.
+        Number of folds, from 2 up; at least one class must have as many labels.
     shuffle : bool, default=False
-        Whether the labelled samples of each class are put into random order before they are split.
+        Whether to shuffle the labelled samples of each class before splitting.
     random_state : int, RandomState instance or None, default=None
         Seed of the random order.
 
     See Also
     --------
-    RepeatedStratifiedLabelledKFold : The same several times, in other orders.
+    RepeatedStratifiedLabelledKFold : The same several times, in different orders.
     StratifiedGroupLabelledKFold : The same with groups that are never split.
 
     Examples
@@ -312,7 +311,7 @@ class StratifiedLabelledKFold(_KFold):
 
 
 class _GroupKFold(_KFold):
-    """Base of the splitters of groups."""
+    """Base class of the group splitters."""
 
     _stratified = False
     __metadata_request__split = {"groups": True}  # type: ignore[dict-item]  # noqa: RUF012
@@ -342,20 +341,20 @@ class _GroupKFold(_KFold):
 class GroupLabelledKFold(_GroupKFold):
     """K-fold cross-validation in which no group has labels both in training and in test.
 
-    Test folds hold labelled samples only; unlabelled ones are in every training part, unless `whole_groups` is True.
+    Test folds have labelled samples only; unlabelled ones are in every training part, unless `whole_groups` is True.
     Folds are those of `sklearn.model_selection.GroupKFold` on the labelled samples alone, of about equal size.
 
     Parameters
     ----------
     n_splits : int, default=5
-        Number of folds, from 2 up; there must be so many groups with labels.
+        Number of folds, from 2 up; there must be as many groups with labels.
     shuffle : bool, default=False
-        Whether groups are put into random order before they are split.
+        Whether to shuffle the groups before splitting.
     random_state : int, RandomState instance or None, default=None
         Seed of the random order.
     whole_groups : bool, default=False
-        Whether unlabelled samples of the groups in the test fold are left out of training too. True measures how good
-        predictions are for groups of which no sample at all has been learnt.
+        Whether to leave unlabelled samples of the groups in the test fold out of training too. True measures the
+        quality for groups without any learnt sample.
 
     Examples
     --------
@@ -376,15 +375,15 @@ class GroupLabelledKFold(_GroupKFold):
 
 
 class StratifiedGroupLabelledKFold(_GroupKFold):
-    """K-fold cross-validation in which groups are never split, and folds have classes as even as that allows.
+    """Stratified k-fold cross-validation in which groups are never split.
 
-    Test folds hold labelled samples only; unlabelled ones are in every training part, unless `whole_groups` is True.
+    Test folds have labelled samples only; unlabelled ones are in every training part, unless `whole_groups` is True.
     Folds are those of `sklearn.model_selection.StratifiedGroupKFold` on the labelled samples alone.
 
     Parameters
     ----------
     n_splits : int, default=5
-        Number of folds, from 2 up; there must be so many groups with labels, and so many labels of a class.
+        Number of folds, from 2 up; there must be as many groups with labels, and as many labels of a class.
     shuffle, random_state, whole_groups
         See `GroupLabelledKFold`.
 
@@ -404,14 +403,14 @@ class StratifiedGroupLabelledKFold(_GroupKFold):
 
 
 class RepeatedStratifiedLabelledKFold(LabelledSplitter):
-    """`StratifiedLabelledKFold` several times, in other random orders: few labels make single folds rough.
+    """Repeated `StratifiedLabelledKFold` in different random orders, to reduce the variance with few labels.
 
     Parameters
     ----------
     n_splits : int, default=5
-        Number of folds, from 2 up; at least one class must have so many labels.
+        Number of folds, from 2 up; at least one class must have as many labels.
     n_repeats : int, default=10
-        How many times all labelled samples are split.
+        Number of repetitions.
     random_state : int, RandomState instance or None, default=None
         Seed of the random orders.
 
@@ -446,15 +445,14 @@ class RepeatedStratifiedLabelledKFold(LabelledSplitter):
 
 
 class StratifiedLabelledShuffleSplit(LabelledSplitter):
-    """Draw a share of the labelled samples for the test, several times; all other samples are in training.
+    """Repeated stratified random splits of the labelled samples; unlabelled ones are in every training part.
 
-    Test parts hold labelled samples only, with classes in the same shares as all labels. They are those of
-    `sklearn.model_selection.StratifiedShuffleSplit` on the labelled samples alone.
+    Test parts are those of `sklearn.model_selection.StratifiedShuffleSplit` on the labelled samples alone.
 
     Parameters
     ----------
     n_splits : int, default=10
-        How many times a test part is drawn.
+        Number of splits.
     test_size : float or int, default=0.2
         Share of the labelled samples in the test part, or their number: at least one of each class.
     random_state : int, RandomState instance or None, default=None

@@ -1,4 +1,4 @@
-"""A classifier that learns given unlabelled samples in every fit, so that y holds classes only."""
+"""`WithUnlabelled`: a meta-estimator that adds given unlabelled samples in every fit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sslart._data.samples import concatenated, without_mask
 
 
 def _method_of_inner(name: str, returned: str) -> Any:
-    """Return a method that calls that of the fitted classifier; it exists where the classifier has one."""
+    """Return a method that delegates to the fitted classifier, available if the classifier has it."""
 
     def method(self: WithUnlabelled, X: Any) -> NDArray[Any]:
         return np.asarray(self._fitted(name)(X))
@@ -37,19 +37,18 @@ def _method_of_inner(name: str, returned: str) -> Any:
 
 
 class WithUnlabelled(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A semi-supervised classifier with its unlabelled samples inside: `fit` takes labelled samples only.
+    """Meta-estimator with built-in unlabelled samples: `fit` takes labelled samples only.
 
-    For tools of scikit-learn that read the classes from y and cannot know that -1 or None is none of them:
-    `CalibratedClassifierCV`, `TunedThresholdClassifierCV`, `StackingClassifier`, `cross_val_predict`. They split the
-    labelled samples, and every fit learns the unlabelled ones besides.
+    For tools of scikit-learn that would take -1 or None in y for a class: `CalibratedClassifierCV`,
+    `TunedThresholdClassifierCV`, `StackingClassifier`, `cross_val_predict`. They split the labelled samples, and every
+    fit also learns the unlabelled ones.
 
     Parameters
     ----------
     estimator : classifier
-        Learns from labelled and unlabelled samples: a classifier of sslart, or one of scikit-learn that takes -1 for
-        unlabelled, or a pipeline that ends with one.
+        A semi-supervised classifier of sslart or scikit-learn (-1 means unlabelled), or a pipeline that ends with one.
     unlabelled : array-like or frame of shape (n_unlabelled, n_features)
-        Samples without a label, with the features of those that are passed to `fit`.
+        Unlabelled samples with the same features as those passed to `fit`.
 
     Attributes
     ----------
@@ -80,7 +79,7 @@ class WithUnlabelled(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.unlabelled = unlabelled
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
-        """Learn labelled samples, and the unlabelled ones that were given before.
+        """Fit the classifier to labelled samples and the unlabelled ones.
 
         Parameters
         ----------
@@ -89,9 +88,9 @@ class WithUnlabelled(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             The class of each.
         groups : array-like of shape (n_samples,), default=None
-            Passed on to `fit` of the classifier where it is given; unlabelled samples have no group.
+            Passed to `fit` of the classifier if given; unlabelled samples have no group.
         sample_weight : array-like of shape (n_samples,), default=None
-            Passed on to `fit` of the classifier where it is given; unlabelled samples have the weight 1.
+            Passed to `fit` of the classifier if given; unlabelled samples have weight 1.
         """
         check_consistent_length(X, y)
         n = len(self.unlabelled)
@@ -148,14 +147,14 @@ class WithUnlabelled(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 
 def _named_for(classifier: Any, further: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments of `fit` by the names that a pipeline wants: those of its last step, unless they are routed."""
+    """Prefix arguments of `fit` with the last step of a pipeline, unless metadata routing is enabled."""
     if not hasattr(classifier, "steps") or get_config()["enable_metadata_routing"]:
         return further
     return {f"{classifier.steps[-1][0]}__{name}": value for name, value in further.items()}
 
 
 def _stacked(labelled: Any, unlabelled: Any) -> Any:
-    """Return labelled samples and, below them, unlabelled ones with the same features."""
+    """Concatenate labelled and unlabelled samples with the same features."""
     both = [part if hasattr(part, "columns") else np.asarray(without_mask(part)) for part in (labelled, unlabelled)]
     names = [list(part.columns) if hasattr(part, "columns") else part.shape[1:] for part in both]
     if names[0] != names[1] or type(both[0]) is not type(both[1]):
@@ -168,7 +167,7 @@ def _stacked(labelled: Any, unlabelled: Any) -> Any:
 
 
 def _with_gaps(y: Any, n_unlabelled: int) -> NDArray[Any]:
-    """Return y with as many unlabelled samples after it: -1 where that is no class, else None."""
+    """Append unlabelled values to y: -1, or None if -1 is a class."""
     labels = with_two_classes(read_labels(y), warn=False)
     if not labels.known.all():
         raise ValueError(

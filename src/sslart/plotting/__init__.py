@@ -1,8 +1,8 @@
 """Displays: boxes, rules, importances, dependence, reasons, evidence, votes, guarantees, growth, and drift.
 
-Each display holds data, made by `from_estimator` or a similar method, and is drawn by `plot`, with the axis in `ax_`
-and its figure in `figure_`. matplotlib, which the extra `plot` brings, is imported only when something is drawn.
-Colours are those of Okabe and Ito; no picture depends on them alone: markers, dashes, hatches or words differ too.
+Each display stores the data to draw, created by `from_estimator` or a similar method. `plot` draws it; the axis is in
+`ax_` and its figure in `figure_`. matplotlib, installed by the extra `plot`, is imported only when something is drawn.
+Colours are those of Okabe and Ito; markers, dashes, hatches or text always distinguish classes as well.
 """
 
 from sslart.plotting._boxes import BoxesDisplay

@@ -1,4 +1,4 @@
-"""Base class of the displays, and their style: colours, markers, shortened names, titles, legends."""
+"""Base class of the displays, and helpers: styles of classes, shortened names, titles, legends."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from sslart._utils.text import value_text as text_of_value
 from sslart._utils.validation import check_whole
 from sslart.explain import Explanation
 
-# Okabe and Ito: distinct with any kind of colour vision. Grey is kept for what has no label.
+# Okabe and Ito: distinguishable with any kind of colour vision. Grey is for unlabelled items.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 3)))
 HATCHES = ("", "////", "xxxx", "....")
 OPEN_HATCHES = ("///", "\\\\\\", "xxx", "---")
 GREY, PALE, DARK = "#8a8a8a", "#ececec", "#333333"
-CHARACTER = 0.62  # width of a character, in parts of the size of the font
+CHARACTER = 0.62  # mean width of a character relative to the font size
 
 
 @dataclass(eq=False, repr=False)
 class Display:
-    """Data that can be drawn on an axis."""
+    """Base class of displays, as in scikit-learn: data that can be drawn on an axis."""
 
     ax_: Any = field(init=False)
     figure_: Any = field(init=False)
@@ -50,25 +50,25 @@ class Display:
             _, ax = optional("matplotlib.pyplot", "plot").subplots(figsize=(width, height), layout="constrained")
         elif not hasattr(ax, "add_patch"):
             kind = type(ax).__name__
-            raise ValueError(f"ax must be one matplotlib axis or None, got {kind}. Of an array give axes[0].")
+            raise ValueError(f"ax must be one matplotlib axis or None, got {kind}. For an array pass axes[0].")
         ax.spines[["top", "right"]].set_visible(False)
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
 
 def at_least_one(name: str, value: Any) -> int:
-    """Return a parameter that counts something from one up."""
+    """Validate a positive integer parameter."""
     return check_whole("the display", name, value) or 1
 
 
 def check_type(name: str, value: Any, wanted: type, origin: str) -> None:
-    """Raise a TypeError that says how to get a value of the right class, unless it is one."""
+    """Raise a TypeError with a remedy unless a value is of the wanted class."""
     if not isinstance(value, wanted):
         raise TypeError(f"{name} must be {origin}, got a {type(value).__name__}.")
 
 
 def an_explanation(value: Any) -> Explanation:
-    """Return an explanation unchanged, or raise a TypeError with a remedy."""
+    """Validate an explanation."""
     check_type("explanation", value, Explanation, "one that model.explain(X) gives, such as model.explain(X)[0]")
     return value  # type: ignore[no-any-return]
 
@@ -120,7 +120,7 @@ def patch(label: str, **look: Any) -> Any:
 
 
 def room(ax: Any, taken: float = 0.0) -> tuple[float, float]:
-    """Return about how wide and high an axis will be, in points, where labels and legend take so much of its width."""
+    """Return the approximate width and height of an axis in points, given the width taken by labels and legend."""
     figure, box = ax.figure, ax.get_window_extent()
     width, height = 72 * box.width / figure.dpi, 72 * box.height / figure.dpi
     if taken and len(figure.axes) == 1 and figure.get_layout_engine() is not None:
@@ -129,17 +129,17 @@ def room(ax: Any, taken: float = 0.0) -> tuple[float, float]:
 
 
 def text_width(texts: Iterable[str], size: float) -> float:
-    """Return about how wide the widest text is, in points."""
+    """Return the approximate width of the widest text, in points."""
     return CHARACTER * size * max((len(text) for text in texts), default=0)
 
 
 def short(text: Any, length: int = 26) -> str:
-    """Return a text, cut where it is too long for an axis."""
+    """Return a text, truncated if it is too long."""
     return _plain(_end_cut(_one_line(text), length))
 
 
 def distinct(texts: Iterable[Any], length: int = 26) -> list[str]:
-    """Return texts cut to a length such that those that differ still do.
+    """Truncate texts such that different texts remain different.
 
     >>> distinct(["protein number 1 (ng)", "protein number 2 (ng)"], 14)
     ['protein…1 (ng)', 'protein…2 (ng)']
@@ -186,13 +186,13 @@ def _middle_cut(text: str, length: int) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number with a proper minus sign."""
+    """Return a number with a typographic minus sign."""
     text = number_text(value)
     return text.replace("-", "\N{MINUS SIGN}", 1) if value < 0 else text
 
 
 def value_text(feature: str, value: Any) -> str:
-    """Return the value of a sample: a number, a date, a category, or that it is missing."""
+    """Return the text of a sample's value: a number, a date, a category, or "missing"."""
     if isinstance(feature, DateName):
         return text_of_value(feature, value)
     if isinstance(value, float | int) and not isinstance(value, bool):
@@ -213,14 +213,14 @@ def prediction_title(explanation: Explanation) -> str:
 
 
 def set_title(ax: Any, *lines: str, below: float = 6.0, taken: float = 0.0) -> None:
-    """Set a title of several lines that are no longer than the axis, some points above it."""
+    """Set a title, wrapped to the width of the axis, `below` points above it."""
     length = max(24, int(room(ax, taken)[0] / (9 * CHARACTER)))
     rows = [row for line in lines for row in textwrap.wrap(line, length)]
     ax.set_title("\n".join(rows), fontsize=10, loc="left", pad=below)
 
 
 def legend_above(ax: Any, handles: Sequence[Any] | None = None) -> float:
-    """Put a legend between axis and title, where it hides nothing; return its height in points."""
+    """Put a legend between axis and title; return its height in points."""
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
     place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
     ax.legend(handles=handles, frameon=False, fontsize=8, **place)
@@ -238,7 +238,7 @@ def legend_beside(ax: Any, handles: Sequence[Any] | None = None, title: str | No
 
 
 def feature_ticks(ax: Any, names: Sequence[str], taken: float) -> None:
-    """Name the features along the horizontal axis, slanted or upright where they would not fit."""
+    """Label the horizontal axis with features, rotated if they would not fit."""
     column = room(ax, taken)[0] / max(len(names), 1)
     turned: dict[str, Any] = {}
     if text_width(names, 8) + 4 > column:
@@ -269,7 +269,7 @@ def class_handles(classes: Sequence[Any], indices: Iterable[int]) -> list[Any]:
 
 
 def most(values: FloatArray, n: int) -> IntArray:
-    """Return the indices of the greatest values, increasing; the first on ties."""
+    """Return the indices of the n largest values, ascending; the first on ties."""
     return np.sort(np.argsort(-values, kind="stable")[:n])
 
 

@@ -17,9 +17,9 @@ from sslart.plotting import _base as draw
 from sslart.plotting._base import Display, at_least_one
 from sslart.rules._box_rules import known_names
 
-MAX_SAMPLES = 3000
-MIN_SIDES = 6  # features of fewer different sides make boxes that lie on one another
-MAX_CORRELATION = 0.98  # squared, over more than 10 boxes: two features of which one is enough
+MAX_SAMPLES = 3000  # drawn
+MIN_SIDES = 6  # distinct sides of a feature: with fewer, boxes would be drawn on top of each other
+MAX_CORRELATION = 0.98  # squared correlation over more than 10 boxes, above which a feature is redundant
 
 
 @dataclass(eq=False, repr=False)
@@ -34,7 +34,7 @@ class BoxesDisplay(Display):
     nodes : array of shape (n_boxes,)
         The boxes drawn: rows of the model's `lower_` and `upper_`.
     lower, upper : arrays of shape (n_boxes, 2)
-        Their sides over the two features, in the user's units.
+        Their sides in the two features, in the user's units.
     labels : list of class or None
         Their classes.
     n_nodes : int
@@ -83,10 +83,10 @@ class BoxesDisplay(Display):
         y : array-like of shape (n_samples,), default=None
             Their classes; -1, None or NaN where unlabelled.
         features : two names or column numbers, default=None
-            None: the two in which the boxes of different classes lie furthest apart; features of few values, and those
-            that are strongly correlated with another, come last.
+            None: the two that separate the boxes of different classes best; features with few values, and those
+            strongly correlated with another, come last.
         max_boxes : int, default=20
-            How many boxes to draw: those with most samples.
+            Maximum number of boxes to draw: those with most samples.
         ax : matplotlib axis, default=None
         """
         view = view_of(model, "a fitted model of sslart", any_estimator=True)
@@ -143,7 +143,7 @@ class BoxesDisplay(Display):
 
 
 class _NumericBoxes(NamedTuple):
-    """The boxes of all members over the numeric features, in the user's units; labels are class indices or -1."""
+    """The boxes of all members in the numeric features, in the user's units; labels are class indices or -1."""
 
     columns: list[int]
     categorical: frozenset[int]
@@ -206,7 +206,6 @@ def _indices(labels: Sequence[Any], classes: Sequence[Any]) -> IntArray:
 
 
 def _two_columns(features: Any, names: list[str], categorical: Collection[int]) -> list[int]:
-    """Return the columns of two numeric features."""
     chosen = [] if isinstance(features, str) or not np.iterable(features) else list(features)
     if len(chosen) != 2:
         raise ValueError(f"features must be two names or column numbers, got {features!r}. {known_names(names)}")

@@ -29,9 +29,9 @@ from sslart.plotting import _base as draw
 from sslart.plotting._base import Display, at_least_one
 
 DEPTHS = (1, 2, 3, 5, 10, None)
-TIMES = 4  # the curve is drawn to so many times as many labels
+TIMES = 4  # the learning curve is drawn up to four times the present labels
 N_DRAWN = 40  # points of that curve
-WIDEST = 0.25  # the largest error drawn, unless a larger one is marked
+WIDEST = 0.25  # upper limit of the error axis, unless a larger level is marked
 
 
 @dataclass(eq=False, repr=False)
@@ -45,7 +45,7 @@ class CoverageCorrectnessDisplay(Display):
     curve : CoverageCorrectness
         `depths`, `coverage` and `correctness`.
     n_samples : int or None
-        Number of samples with a label that the curve is measured on.
+        Number of labelled samples in the evaluation.
     ax_, figure_
         Where it was drawn.
 
@@ -72,7 +72,7 @@ class CoverageCorrectnessDisplay(Display):
         model : SSLART or WESSLART
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            True classes. Unlabelled samples are left out of account.
+            True classes. Unlabelled samples are ignored.
         depths : iterable of int or None, default=(1, 2, 3, 5, 10, None)
             Values of `search_depth`; None searches until a box with a label is found.
         ax : matplotlib axis, default=None
@@ -87,7 +87,7 @@ class CoverageCorrectnessDisplay(Display):
         ----------
         y_true : array-like of shape (n_samples,)
         y_pred : mapping from search depth to array-like of shape (n_samples,)
-            What the model predicted at each depth.
+            Predictions at each search depth.
         ax : matplotlib axis, default=None
         """
         if not isinstance(y_pred, Mapping) or not y_pred:
@@ -122,7 +122,7 @@ class GrowthDisplay(Display):
     n_samples, n_nodes : arrays of shape (n_batches,)
         Samples learnt and boxes after each batch.
     n_labelled_nodes : array of shape (n_batches,) or None
-        How many of the boxes have a label; None for a model without labels.
+        Number of boxes with a label; None for a model without labels.
     ax_, figure_
         Where it was drawn.
 
@@ -149,9 +149,9 @@ class GrowthDisplay(Display):
         Parameters
         ----------
         model : FuzzyART, FuzzyARTMAP, SSLART or WESSLART
-            Only its parameters matter, not what it has learnt.
+            Fitted or not; only its parameters are used.
         X : array-like of shape (n_samples, n_features)
-            The stream, in its order.
+            The stream, in order.
         y : array-like of shape (n_samples,), default=None
             Classes; -1, None or NaN where unlabelled.
         batch : int, default=None
@@ -210,7 +210,7 @@ class GrowthDisplay(Display):
 
 @dataclass(eq=False, repr=False)
 class LearningCurveDisplay(Display):
-    """Accuracy by number of labels: on sub-samples of the labels, with all of them, and with more.
+    """Accuracy by number of labels: on subsamples of the labels, with all of them, and extrapolated.
 
     Made by `from_estimator` or `from_curve`.
 
@@ -218,7 +218,7 @@ class LearningCurveDisplay(Display):
     ----------
     curve : LearningCurve
     accuracy : float or None
-        The accuracy wanted, which is marked.
+        The wanted accuracy, which is marked.
     ax_, figure_
         Where it was drawn.
 
@@ -243,7 +243,7 @@ class LearningCurveDisplay(Display):
         ----------
         model : AutoSSLART, or SSLART or WESSLART with evidence mapping
         accuracy : float, default=None
-            An accuracy that is wanted, in (0, 1]: the title has how many more labels it needs.
+            A wanted accuracy, in (0, 1]: the title has the number of further labels that it needs.
         ax : matplotlib axis, default=None
         """
         return cls.from_curve(learning_curve(model), accuracy=accuracy, ax=ax)
@@ -294,9 +294,9 @@ class GuaranteeDisplay(Display):
     Attributes
     ----------
     guarantees : Guarantees
-        What is promised at the levels that are marked.
+        The guarantees at the marked levels.
     max_errors, answered : arrays
-        The levels from which on more samples are answered with certainty, and the share answered then.
+        The steps of the curve that holds with certainty: levels, and the share of samples answered from each level on.
     max_errors_on_average, answered_on_average : arrays
         The same for limits that hold on average.
     ax_, figure_
@@ -361,5 +361,5 @@ class GuaranteeDisplay(Display):
         axis.xaxis.set_major_formatter("{x:g}")
         axis.set(xlabel="max_error: wrong predictions, % of those made", ylabel="predictions made, % of samples")
         axis.grid(alpha=0.3)
-        labels = plural(self.guarantees.n_labels, "label")
+        labels = plural(self.guarantees.n_labels, self.guarantees.unit)
         draw.set_title(axis, f"What can be promised with {labels}; hatched: nothing", below=draw.legend_above(axis))

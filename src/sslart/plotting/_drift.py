@@ -1,4 +1,4 @@
-"""The display of drift: novelty, errors and classes over a stream, with the drifts found."""
+"""The display of drift: novelty, errors and class shares over a stream, with the detected drifts."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ from sslart._utils.text import category_text, list_text, number_text, plural
 from sslart.plotting import _base as draw
 from sslart.plotting._base import Display, at_least_one
 
-HEIGHT = 0.78  # of a band, which is 1 high with the space above it
+HEIGHT = 0.78  # of a band; with the space above it the height is 1
 NAMES = {
     NOVELTY: "mean novelty of samples",
     ERROR: "wrong predictions of labelled samples",
     CLASSES: "shares of the classes among the labels",
 }
-STEPS = (1, 2, 5, 10, 20, 30, 50, 75, 100)  # %
-MIN_NAMED = 0.06  # of the height of a band: room for the name of a class
-APART = 0.03  # of the width, between two numbers
+STEPS = (1, 2, 5, 10, 20, 30, 50, 75, 100)  # %, possible upper limits of a band
+MIN_NAMED = 0.06  # minimum height of a class area for its name, relative to the band
+APART = 0.03  # minimum distance of two numbers, relative to the width
 
 
 @dataclass(eq=False, repr=False)
 class DriftDisplay(Display):
     """Novelty, error rate, and class shares over a stream, with detected drifts.
 
-    Drifts are numbered lines where the change is located, those of features among the novelty. The legend has the
-    features that moved. Made by `from_estimator`.
+    Drifts are numbered lines at the location of the change, those of features in the band of novelty. The legend names
+    the changed features. Made by `from_estimator`.
 
     Attributes
     ----------
     samples : array of shape (n_parts,)
-        The last sample of each part of the stream. Parts are of equal length, but for the last one.
+        The last sample of each part of the stream. Parts are of equal length, except for the last one.
     novelty, errors : arrays of shape (n_parts,)
-        Mean novelty, and the share of wrong predictions; NaN where nothing was predicted.
+        Mean novelty, and the share of wrong predictions; NaN without predictions.
     class_shares : array of shape (n_parts, n_classes)
-        Share of each class among the labels; NaN where there were none.
+        Share of each class among the labels; NaN without labels.
     classes : sequence
         The classes in that order.
     events : list of DriftEvent
     max_events : int
-        How many of them are listed, the last ones.
+        Maximum number of listed events, the last ones.
     ax_, figure_
         Where it was drawn.
 
@@ -79,7 +79,7 @@ class DriftDisplay(Display):
         ----------
         model : fitted estimator
         max_events : int, default=6
-            How many drifts are listed with their features: the last ones.
+            Maximum number of drifts listed with their features, the last ones.
         ax : matplotlib axis, default=None
         """
         seen = view_of(model, "a fitted estimator of sslart", any_estimator=True).class_table.seen
@@ -88,7 +88,7 @@ class DriftDisplay(Display):
         if not len(rows):
             raise ValueError(
                 "There is no stream to draw: drift is looked for in samples that partial_fit has learnt since the last "
-                "fit, 32 at least. Let the model go on learning with partial_fit."
+                "fit, 32 at least. Continue learning with partial_fit."
             )
         with np.errstate(invalid="ignore"):
             errors, shares = rows[:, WRONG] / rows[:, N_PREDICTED], rows[:, FIRST_CLASS:] / rows[:, [N_LABELLED]]
@@ -127,7 +127,7 @@ class DriftDisplay(Display):
         return top
 
     def _draw_classes(self, axis: Any, base: int) -> float:
-        """Draw the shares of the classes as areas, one above the other, with their names at the right."""
+        """Draw the shares of the classes as stacked areas, with their names on the right."""
         lower = np.full(len(self.samples), float(base))
         shares, names = HEIGHT * self.class_shares, draw.distinct([category_text(one) for one in self.classes], 14)
         known = np.flatnonzero(~np.isnan(shares).all(axis=1))

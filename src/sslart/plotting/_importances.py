@@ -1,4 +1,4 @@
-"""Displays of features: their importance, and how contributions depend on a value."""
+"""Displays of features: importance, and dependence of contributions on a value."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from sslart.plotting._base import Display, at_least_one, check_type
 
 UP, DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"
 GRAPH = "similar samples without a label"
-MAX_CLASSES = 5  # with parts of their own in the bars
-MAX_CURVES = 4  # classes in one picture of dependence
-MAX_CATEGORIES = 12
-N_BINS = 12
-STRIP = 0.13  # height of the distribution, as a part of the axis
+MAX_CLASSES = 5  # with their own parts in the bars; others are combined
+MAX_CURVES = 4  # classes in a dependence plot
+MAX_CATEGORIES = 12  # drawn, the most frequent ones
+N_BINS = 12  # of the mean curve
+STRIP = 0.13  # height of the histogram, relative to the axis
 UNDIRECTED: dict[str, Any] = {"facecolor": "#bdbdbd", "edgecolor": "white", "linewidth": 0}
 BY_CATEGORY: dict[str, Any] = {"facecolor": "#bdbdbd", "edgecolor": "white", "hatch": "////", "linewidth": 0}
 NOT_DIVIDED: dict[str, Any] = {"facecolor": "white", "edgecolor": draw.GREY, "linewidth": 1.0}
@@ -37,14 +37,14 @@ ON_BAR: dict[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 0.6,
 class ImportanceDisplay(Display):
     """Bar chart of the importance of each feature for the class scores, with its direction.
 
-    With two classes, the colour of a bar is that of the class whose score higher values raise. With more, a bar has a
-    part for each class, or for the five to which features contribute most. Features that the model does not use are not
-    drawn. Made by `from_estimator` or `from_importances`.
+    With two classes, the colour of a bar is that of the class whose score increases with the value. With more classes,
+    a bar has a part for each class, or for the five with the largest contributions. Unused features are not drawn. Made
+    by `from_estimator` or `from_importances`.
 
     Attributes
     ----------
     importances : FeatureImportances
-        What is drawn, in full.
+        All importances.
     shown : list of str
         The features drawn, the most important first.
     ax_, figure_
@@ -71,9 +71,9 @@ class ImportanceDisplay(Display):
         ----------
         model : AutoSSLART, or SSLART or WESSLART with mapping="evidence"
         X : array-like of shape (n_samples, n_features), default=None
-            Samples to measure on. None: the boxes of the model.
+            Samples to average over. None: samples drawn from the boxes of the model.
         max_features : int, default=15
-            How many features to draw: the most important.
+            Maximum number of features to draw, the most important ones.
         ax : matplotlib axis, default=None
         """
         most = at_least_one("max_features", max_features)
@@ -143,7 +143,7 @@ def _one_colour_each(axis: Any, found: FeatureImportances, columns: list[int]) -
 
 
 def _parts_by_class(axis: Any, found: FeatureImportances, columns: list[int]) -> list[Any]:
-    """Draw one bar per feature, made of a part per class with a sign for its direction; return the legend."""
+    """Draw one bar per feature, with a part per class and a sign of its direction; return the legend."""
     classes = draw.distinct(found.classes.tolist(), 22)
     of_class = found.by_class.sum(axis=0)
     n_learnt = int((of_class > 0).sum())
@@ -167,17 +167,17 @@ def _parts_by_class(axis: Any, found: FeatureImportances, columns: list[int]) ->
 
 @dataclass(eq=False, repr=False)
 class DependenceDisplay(Display):
-    """Contribution of a feature to the score of a class against its value: one point per sample.
+    """Contribution of a feature to class scores by value: one point per sample.
 
     Made by `from_estimator` or `from_contributions`.
 
     Attributes
     ----------
     contributions : FeatureContributions
-        Those of all samples drawn.
+        Contributions of all drawn samples.
     feature : str
     shown : list of class
-        The classes drawn: of two classes the second, since the contributions to the first are the opposite; of more,
+        The drawn classes: with two classes the second, since contributions to the first are the negative; with more,
         those to which the feature contributes most.
     ax_, figure_
         Where it was drawn.
@@ -214,7 +214,7 @@ class DependenceDisplay(Display):
         classes : iterable of class, default=None
             The classes to draw; None: see `shown`.
         max_samples : int, default=500
-            How many samples to draw; of more, an even spread.
+            Maximum number of samples to draw; of more, evenly spaced ones.
         ax : matplotlib axis, default=None
         """
         n, most = _num_samples(X), at_least_one("max_samples", max_samples)
@@ -315,7 +315,7 @@ def _points(axis: Any, index: int, x: Any, y: Any) -> None:
 
 
 def means_by_value(values: FloatArray, contributions: FloatArray) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the mean value and contribution in bins of about as many samples each."""
+    """Return the mean value and contribution in bins of about equal numbers of samples."""
     levels = np.unique(values)
     if len(levels) > N_BINS:
         levels = np.unique(np.quantile(values, np.linspace(0, 1, N_BINS + 1)[:-1]))
@@ -332,7 +332,7 @@ def _draw_categories(axis: Any, data: NDArray[Any], contributions: FloatArray, i
     axis.axvline(0, color=draw.GREY, linewidth=0.8, zorder=0)
     for row, category in enumerate(counts):
         rows = np.flatnonzero(data == category)
-        jitter = 2 * ((0.618034 * rows) % 1.0) - 1  # the same each time; keeps points apart
+        jitter = 2 * ((0.618034 * rows) % 1.0) - 1  # deterministic low-discrepancy jitter
         for place, index in enumerate(indices):
             middle = row + 0.7 * ((place + 0.5) / len(indices) - 0.5)
             own = contributions[rows, index]

@@ -1,4 +1,4 @@
-"""Displays of one prediction: distances to two boxes, evidence by feature, votes of an ensemble."""
+"""Displays of one prediction: distances to boxes, evidence by feature, votes of an ensemble."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ NAME_LENGTH = 50
 
 @dataclass(eq=False, repr=False)
 class ReasonDisplay(Display):
-    """Why a class is predicted for a sample: its distance to the box behind the prediction and to the opposing box.
+    """Reason of a prediction: distances of the sample, by feature, to the deciding box and to the opposing box.
 
-    The opposing box is the best-ranked one of another class. With evidence mapping, no single box decides, and the
-    first is the best-ranked box with a label. Made by `from_estimator` or `from_explanation`.
+    The opposing box is the best-ranked one of another class. With evidence mapping, which uses all boxes, the first one
+    is the best-ranked box with a label. Made by `from_estimator` or `from_explanation`.
 
     Attributes
     ----------
     explanation : Explanation
-        What is drawn, in full.
+        The complete explanation.
     feature_names : tuple of str
-        All features, in their order.
+        All features, in order.
     distances : array of shape (n_features,)
-        To the box behind the prediction (the best one where the model abstains), in learnt ranges of each feature.
+        Distances to the deciding box (the best one if the model abstains), in learnt ranges of each feature.
     opposing_distances : array of shape (n_features,) or None
-        To the opposing box; None where there is no other class.
+        Distances to the opposing box; None if there is no other class.
     inside_both : bool
-        Whether the sample lies in both boxes. Then the narrower box comes first, and widths are drawn.
+        Whether the sample is inside both boxes. Then widths are drawn, the narrower box first.
     shown : array of int
-        The features drawn: the farthest first, without those that lie in both boxes; where all do, those in which the
-        widths of the boxes differ most.
+        The drawn features: the largest distances first, without features inside both boxes; if all are, those in which
+        the widths of the boxes differ most.
     ax_, figure_
         Where it was drawn.
 
@@ -65,7 +65,7 @@ class ReasonDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, x: Any, *, max_features: int = 12, ax: Any = None) -> Self:
-        """Draw why a fitted classifier predicts a class for a sample.
+        """Draw the reason of a prediction by a fitted classifier.
 
         Parameters
         ----------
@@ -73,7 +73,7 @@ class ReasonDisplay(Display):
         x : array-like of shape (n_features,) or (1, n_features)
             One sample: a row of an array, or a frame of one row.
         max_features : int, default=12
-            How many features to draw at most; see `shown`.
+            Maximum number of features to draw; see `shown`.
         ax : matplotlib axis, default=None
         """
         return cls.from_explanation(explain(model, one_sample(x))[0], max_features=max_features, ax=ax)
@@ -90,12 +90,12 @@ class ReasonDisplay(Display):
 
     @property
     def distances(self) -> FloatArray:
-        """Distance to the box behind the prediction, feature by feature."""
+        """Distance to the deciding box by feature."""
         return _distances(self.explanation.box)
 
     @property
     def opposing_distances(self) -> FloatArray | None:
-        """Distance to the opposing box, feature by feature."""
+        """Distance to the opposing box by feature."""
         box = self.explanation.opposing_box
         return None if box is None else _distances(box)
 
@@ -139,7 +139,7 @@ class ReasonDisplay(Display):
         draw.set_title(axis, *self._title(), below=below, taken=20 + draw.text_width(rows, 8))
 
     def _bar_text(self, match: FeatureMatch) -> str:
-        """Return the text beside a bar: the side of the box, or how far outside the value lies."""
+        """Return the text beside a bar: the side of the box, or the distance of the value from it."""
         return draw.short(side_text(match), 20) if self.inside_both else short_position_text(match)
 
     def _title(self) -> list[str]:
@@ -174,7 +174,7 @@ def _widths(box: Box) -> FloatArray:
 
 
 def _handles(boxes: Sequence[Box], what: str) -> list[Any]:
-    """Return the names of the two boxes that bars belong to, for a legend."""
+    """Return the legend handles of the two boxes."""
     names = draw.distinct(["no label" if box.label is None else f"class {box.label}" for box in boxes], 30)
     totals = [float(_widths(box).sum()) if what == "width" else box.distance for box in boxes]
     digits = next((n for n in range(4, 9) if len({f"{total:.{n}g}" for total in totals}) == len(totals)), 4)
@@ -203,16 +203,16 @@ def _draw_reasons(ax: Any, bars: Sequence[FloatArray], texts: Sequence[Sequence[
 class EvidenceDisplay(Display):
     """Waterfall chart of the contributions of features to a prediction with evidence mapping.
 
-    It starts from an average sample and ends at this one. Features that go together are one bar. Made by
-    `from_estimator` or `from_explanation`.
+    It starts from an average sample and ends at this one. Correlated features are one bar. Made by `from_estimator` or
+    `from_explanation`.
 
     Attributes
     ----------
     explanation : Explanation
-        What is drawn, in full.
+        The complete explanation.
     bars : list of (str, float)
-        The average sample, the source and amount of each contribution, and their sum. Amounts above 0 are for the
-        predicted class, those below 0 against it.
+        The average sample, the source and amount of each contribution, and their sum. Positive amounts are for the
+        predicted class, negative ones against it.
     ax_, figure_
         Where it was drawn.
 
@@ -243,8 +243,8 @@ class EvidenceDisplay(Display):
         x : array-like of shape (n_features,) or (1, n_features)
             One sample: a row of an array, or a frame of one row.
         max_contributions : int, default=None
-            How many contributions to draw at most, the largest first; the others are drawn as one. None: as many as
-            the text of the explanation shows.
+            Maximum number of contributions to draw, the largest first; the others are drawn as one. None: as many as
+            in the text of the explanation.
         ax : matplotlib axis, default=None
         """
         return cls.from_explanation(explain(model, one_sample(x))[0], max_contributions=max_contributions, ax=ax)
@@ -298,7 +298,7 @@ class EvidenceDisplay(Display):
         axis.set_yticks(range(len(bars)), names, fontsize=8)
         axis.tick_params(axis="x", labelsize=8)
         axis.invert_yaxis()
-        axis.use_sticky_edges = False  # else no room is left for the numbers beside the bars
+        axis.use_sticky_edges = False  # to leave room for the numbers beside the bars
         axis.margins(x=0.16)
         against = "" if evidence.runner_up is None else f" against {draw.short(evidence.runner_up)}"
         axis.set_xlabel(f"score of {draw.short(evidence.predicted)}{against}", fontsize=9)
@@ -321,13 +321,13 @@ class VotesDisplay(Display):
     Attributes
     ----------
     votes : tuple of Vote
-        One per member: its vote, and what that counts.
+        One per member: its vote and weight.
     scores : dict from class to float
         The sum of the votes for each class; with evidence mapping, of the weighted probabilities.
     prediction : class or None
-        What the ensemble predicts; None where it abstains.
+        Prediction of the ensemble; None if it abstains.
     shown : tuple of class
-        The classes drawn, the highest score first.
+        The drawn classes, the highest score first.
     ax_, figure_
         Where it was drawn.
 
@@ -345,11 +345,11 @@ class VotesDisplay(Display):
     scores: Mapping[Any, float]
     prediction: Any
     max_classes: int = 12
-    _uses_evidence: bool = False  # then the probabilities of a member count for all classes, not for one
+    _uses_evidence: bool = False  # whether the probabilities of a member count for all classes, not only for its vote
 
     @classmethod
     def from_estimator(cls, model: Any, x: Any, *, max_classes: int = 12, ax: Any = None) -> Self:
-        """Draw how the members of a fitted ensemble vote on a sample.
+        """Draw the votes of the members of a fitted ensemble on a sample.
 
         Parameters
         ----------
@@ -357,7 +357,7 @@ class VotesDisplay(Display):
         x : array-like of shape (n_features,) or (1, n_features)
             One sample: a row of an array, or a frame of one row.
         max_classes : int, default=12
-            How many classes to draw: those with the highest score.
+            Maximum number of classes to draw, those with the highest scores.
         ax : matplotlib axis, default=None
         """
         return cls.from_explanation(explain(model, one_sample(x))[0], max_classes=max_classes, ax=ax)
@@ -383,7 +383,7 @@ class VotesDisplay(Display):
         y_pred : array-like of shape (n_members,)
             The prediction of each; -1, None or NaN for those that abstain.
         weights : array-like of shape (n_members,), default=None
-            What each vote counts; None: 1.
+            Weight of each vote; None: 1.
         classes : iterable of class, default=None
             All classes; None: those with a vote.
         max_classes : int, default=12

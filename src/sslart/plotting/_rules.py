@@ -1,4 +1,4 @@
-"""Displays of rules of boxes: parallel coordinates, and a table of levels."""
+"""Displays of box rules: parallel coordinates, and a heatmap of levels."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sslart.plotting._base import Display, at_least_one, check_type
 from sslart.rules import Rule, RuleCondition, RuleSet, rules_of
 from sslart.rules._box_rules import Scale, level_text
 
-MAX_WRITTEN = 20  # features: with more, cells have no text
+MAX_WRITTEN = 20  # features: with more, cells are too small for text
 
 
 def bands(condition: RuleCondition, scale: Scale) -> list[tuple[float, float]]:
-    """Return the stretches of its scale that a condition allows, from 0 to 1; one for each category."""
+    """Return the intervals of its scale that a condition allows, from 0 to 1; one for each category."""
     if condition.full_range:
         return [(0.0, 1.0)]
     if scale.categories is not None:
@@ -39,7 +39,7 @@ def band(condition: RuleCondition, scale: Scale) -> tuple[float, float]:
 
 
 def level_bars(condition: RuleCondition, scale: Scale) -> list[tuple[float, float]]:
-    """Return start and length of the bars of a cell, as parts of its width; none where everything is allowed."""
+    """Return start and length of the bars of a cell, relative to its width; empty if everything is allowed."""
     if condition.full_range:
         return []
     if scale.categories is not None:
@@ -105,11 +105,11 @@ class _RulesDisplay(Display):
         return [every[column] for column in self.features]
 
     def _cells(self) -> list[list[tuple[RuleCondition, Scale]]]:
-        """Return for each rule its condition on each feature drawn, with the scale of the feature."""
+        """Return the condition of each rule on each drawn feature, with the scale of the feature."""
         return [[(rule.conditions[column], self.scales[column]) for column in self.features] for rule in self.rules]
 
     def _labels(self) -> list[tuple[int, str]]:
-        """Return the index of the class of each rule, and a text on the rule."""
+        """Return the class index and the label text of each rule."""
         names, labels = draw.distinct(self.classes), []
         for number, rule in zip(self.numbers, self.rules, strict=True):
             index = self.classes.index(rule.label)
@@ -121,20 +121,20 @@ class _RulesDisplay(Display):
 class RuleParallelDisplay(_RulesDisplay):
     """Parallel coordinates of rules: one bar per rule and feature over the allowed range, joined by lines.
 
-    Bars stand side by side in the order of the legend; where a rule has no condition, there is a thin pale line.
+    Bars are side by side in the order of the legend; if a rule has no condition, there is a thin pale line.
 
     Made by `from_estimator` or `from_rules`.
 
     Attributes
     ----------
     rules : tuple of Rule
-        The rules drawn, class by class.
+        The drawn rules, sorted by class.
     numbers : tuple of int
-        Their numbers in the rule set, as `RuleSet.to_text` has them: those of their boxes.
+        Their numbers in the rule set, as in `RuleSet.to_text`: those of their boxes.
     features, feature_names : tuples of int, of str
-        The features drawn, in their order.
+        The drawn features, in order.
     n_rules, n_features : int
-        How many there are.
+        Total numbers of rules and features.
     low, high : arrays of shape (n_rules_drawn, n_features_drawn)
         Lower and upper end of each band, 0 to 1 in the learnt range.
     ax_, figure_
@@ -160,9 +160,9 @@ class RuleParallelDisplay(_RulesDisplay):
         ----------
         model : FuzzyARTMAP, SSLART or WESSLART
         max_rules : int, default=6
-            How many rules to draw: those with most samples.
+            Maximum number of rules to draw, those with most samples.
         max_features : int, default=12
-            How many features to draw: those in which the rules differ most.
+            Maximum number of features to draw, those in which the rules differ most.
         ax : matplotlib axis, default=None
         """
         return cls._of(rules_of(model, kind="boxes"), max_rules, max_features, ax)
@@ -198,7 +198,7 @@ class RuleParallelDisplay(_RulesDisplay):
 
 @dataclass(eq=False, repr=False)
 class RuleHeatmapDisplay(_RulesDisplay):
-    """Rules by features: in each cell the levels that the rule allows, as a bar and in numbers.
+    """Heatmap of rules by features: each cell has the allowed levels, as a bar and as text.
 
     Made by `from_estimator` or `from_rules`.
 
@@ -209,7 +209,7 @@ class RuleHeatmapDisplay(_RulesDisplay):
     cells : list of list of str
         The levels of each cell: "2", "2-3", categories, or "any".
     text_ : array of matplotlib texts of shape (n_rules_drawn, n_features_drawn), or None
-        What is written in each cell; None where cells are too small for it.
+        Text of each cell; None if cells are too small for it.
     ax_, figure_
         Where it was drawn.
 
@@ -272,7 +272,7 @@ class RuleHeatmapDisplay(_RulesDisplay):
 def _draw_parallel(
     ax: Any, cells: Sequence[Sequence[tuple[RuleCondition, Scale]]], labels: Sequence[tuple[int, str]]
 ) -> None:
-    """Draw a bar for each rule at each feature, with a marker in its middle and a line to the next."""
+    """Draw a bar for each rule and feature, with a marker at its centre and a line to the next one."""
     n, scales = len(cells), [scale for _, scale in cells[0]]
     has_terms = any(scale.categories is not None for scale in scales)
     shifts = np.linspace(-0.3, 0.3, n) + 0.07 * has_terms if n > 1 else np.zeros(1)
@@ -325,7 +325,7 @@ def _write_ranges(ax: Any, scales: Sequence[Scale]) -> None:
 def _draw_heatmap(
     ax: Any, cells: Sequence[Sequence[tuple[RuleCondition, Scale]]], texts: list[list[str]], classes: Sequence[int]
 ) -> Any:
-    """Draw in each cell the levels as a bar on a pale track, and above it in numbers where there is room."""
+    """Draw the levels of each cell as a bar on a pale track, and as text above it if there is room."""
     n_rules, n_features = len(cells), len(cells[0])
     width, height = draw.room(ax)
     fits = draw.text_width([text for row in texts for text in row], 8) < width / n_features
@@ -346,6 +346,6 @@ def _draw_heatmap(
     ax.set_xlim(-0.5, n_features - 0.5)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-    for artist in (*ax.texts, *ax.collections):  # all inside the axis: nothing to make room for
+    for artist in (*ax.texts, *ax.collections):  # inside the axis: no extra room in the layout
         artist.set_in_layout(False)
     return np.array(drawn, dtype=object).reshape(n_rules, n_features) if written else None

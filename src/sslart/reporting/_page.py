@@ -1,4 +1,4 @@
-"""The report as a page: predict, summarise, draw and render in separate steps; only the last one writes."""
+"""The report as an HTML page: predict, summarise, draw, and render; only the last step writes a file."""
 
 from __future__ import annotations
 
@@ -55,40 +55,38 @@ def report(
 ) -> Path:
     """Write a report on a model and its predictions: one HTML file that needs no network.
 
-    It shows the data and labels, the quality of the predictions with 95 % intervals, whether their confidence can be
-    relied on, what more labels would bring, the limits of the model, the importance of the features, few rules that
-    agree with the model, the rules of its boxes (to sort and filter), pictures, and an explanation of the prediction
-    for each sample that a reader picks. Quality is measured on samples of known class that the model has not learnt.
-    Where there are none, it is that of the labels learnt, each left out in turn, if the model keeps them: with evidence
-    mapping.
+    It shows the data and labels, the quality of the predictions with 95 % intervals, their calibration, the expected
+    accuracy with more labels, the limits of the model, feature importances, a few rules that agree with the model, the
+    rules of its boxes (to sort and filter), plots, and an explanation of the prediction for each selected sample.
+    Quality is measured on samples of known class that the model has not learnt. If there are none, it is measured by
+    leave-one-out on the labels stored by the model, with evidence mapping.
 
     Parameters
     ----------
     model : AutoSSLART, SSLART, FuzzyARTMAP or WESSLART
         A fitted classifier. It is not changed.
     X : array-like of shape (n_samples, n_features)
-        The samples that the report is about. Their values get into the file.
+        The samples to report on. Their values are stored in the file.
     y : array-like of shape (n_samples,), or None
         Their true classes; -1, None or NaN where not known.
     path : str or path
-        The file to write; its name ends in .html. An older one is replaced only when the new one is complete.
+        The file to write, with the extension .html. An existing file is replaced atomically.
     title : str, default=None
         Headline. None: one with the name of the model.
     held_out : bool, default=None
-        False: the model has learnt these samples, and no quality is measured on them. True: it has not; the report
-        states it. Samples with a label that the model keeps are recognised in any case, and quality is not measured on
-        them.
+        False: the model has learnt these samples, and no quality is measured on them. True: it has not, as stated in
+        the report. Samples stored by the model with a label are always recognised and excluded.
     rules : RuleSet, default=None
-        What to show of ``model.rules(kind="boxes")``, such as ``model.rules(kind="boxes", levels=3)``. None: all.
+        Box rules to show, such as ``model.rules(kind="boxes", levels=3)``. None: ``model.rules(kind="boxes")``.
     sample_names : sequence of shape (n_samples,), default=None
-        Names of the samples, shown beside their number.
+        Names of the samples, shown beside their numbers.
     sample_numbers : sequence of int of shape (n_samples,), default=None
-        Numbers of the samples, such as their rows in a file, each once. None: 1 for the first sample, and so on.
+        Distinct numbers of the samples, such as their rows in a file. None: 1, 2, ...
     max_rules : int, default=200
-        How many rules to show: those with most samples.
+        Maximum number of box rules to show, those with most samples.
     max_samples : int, default=200
-        How many samples to explain: wrong predictions first, then those where the model abstains, then novel ones, then
-        an even spread of the others.
+        Maximum number of samples to explain: wrong predictions first, then abstentions, then novel ones, then evenly
+        spaced others.
 
     Returns
     -------
@@ -166,7 +164,7 @@ def report(
 
 
 def plain_numbers(value: Any) -> Any:
-    """Return numbers as JSON can hold them: shares and other dataclasses as dicts."""
+    """Convert numbers for JSON: shares and other dataclasses become dicts."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     if isinstance(value, dict):
@@ -175,7 +173,7 @@ def plain_numbers(value: Any) -> Any:
 
 
 def check_page_path(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a page to write, or raise an error with a remedy."""
+    """Validate the path of a page to write."""
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder: give the name of a file, such as {target / 'report.html'}.")
@@ -219,7 +217,7 @@ def _described(observed: Observed) -> dict[str, Any]:
 
 @cache
 def environment() -> Any:
-    """Return the environment of the templates, which escapes texts and makes every character visible."""
+    """Return the Jinja environment, which escapes texts and makes every character visible."""
     jinja2 = optional("jinja2", "report")
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("sslart.reporting", "templates"),
@@ -246,7 +244,7 @@ def _visible(value: Any) -> Any:
 
 
 def _value_of(value: float, feature: str) -> str:
-    """Return a value of a feature: a date where it holds dates."""
+    """Return the text of a feature's value, as a date for a column of dates."""
     return str(Day(value)) if isinstance(feature, DateName) else number_text(value)
 
 

@@ -1,4 +1,4 @@
-"""Pictures of a report: displays embedded as images, each with an alternative text."""
+"""Figures of a report: displays embedded as images, each with an alternative text."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ HOW_TO_READ = (
 
 
 class Picture(NamedTuple):
-    """An image as a data URL, its width in pixels, a text in its place, and how to read it.
+    """An image as a data URL, its width in pixels, alternative text, and caption.
 
-    `narrow` is the same image for a narrow screen; empty where the first is narrow itself. Several such stand side by
-    side, below the caption of the first.
+    `narrow` is the same image for a narrow screen; empty if the image is narrow itself. Several narrow images are side
+    by side, below the caption of the first.
     """
 
     title: str
@@ -55,7 +55,7 @@ class Picture(NamedTuple):
 
 
 def pictures_of(observed: Observed, rules: RuleSet, X: Any, y: Any, curve: LearningCurve | None) -> list[Picture]:
-    """Draw all pictures that apply to the model."""
+    """Draw all figures that apply to the model."""
     model, members = observed.model, observed.view.members
     pictures = [
         _drawn(
@@ -129,7 +129,7 @@ def _points_text(curve: Any) -> str:
 
 
 def _of_dependence(observed: Observed, X: Any) -> list[Picture]:
-    """Draw how the contributions of the most important features depend on their values; none without evidence."""
+    """Draw the dependence of contributions on the values of the most important features; empty without evidence."""
     if not observed.view.uses_evidence:
         return []
     found = observed.importances
@@ -160,7 +160,7 @@ def _of_feature(parts: FeatureContributions, name: str, direction: str, caption:
 
 
 def _drawn(title: str, draw: Callable[[Any], Any], alternative: Callable[[Any], str], caption: str) -> Picture:
-    """Return a picture of a display, which is drawn once more for a narrow screen."""
+    """Return the picture of a display, drawn a second time for a narrow screen."""
     with _style() as pyplot:
         display = draw(None)
         height = display.figure_.get_figheight()
@@ -171,7 +171,7 @@ def _drawn(title: str, draw: Callable[[Any], Any], alternative: Callable[[Any], 
 
 @contextmanager
 def _style() -> Iterator[Any]:
-    """Draw as matplotlib does by default, and the same every time."""
+    """Context manager: draw with matplotlib's defaults, and deterministic SVG ids."""
     matplotlib = optional("matplotlib", "report")
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
@@ -187,7 +187,6 @@ def _image(figure: Any) -> bytes:
 
 
 def _width(image: bytes) -> int:
-    """Return the width of an image in pixels."""
     return round(float(re.findall(rb'width="([0-9.]+)pt"', image)[0]) * PIXELS_PER_POINT)
 
 

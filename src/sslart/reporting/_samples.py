@@ -1,4 +1,4 @@
-"""Rules and samples of a report: which to show, and the explanation of each as plain data for the templates."""
+"""Rules and samples of a report: selection, and explanations as plain data for the templates."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _rule(number: int, rule: Rule, scales: Sequence[Scale]) -> Numbers:
 
 
 def rule_numbers(rules: RuleSet) -> dict[int, int]:
-    """Return the number of the rule that each box is part of."""
+    """Return the number of the rule of each box."""
     return {node: number for number, rule in zip(rules.numbers, rules, strict=True) for node in rule.nodes}
 
 
@@ -77,7 +77,7 @@ def states_of(observed: Observed, row: int) -> tuple[str, ...]:
 
 
 def chosen_rows(states: Sequence[tuple[str, ...]], most: int) -> list[int]:
-    """Return the samples to show: wrong, abstained, novel, then others, each kind spread evenly."""
+    """Return the samples to show: wrong, abstained, novel, then others, evenly spaced within each kind."""
     chosen: dict[int, None] = {}
     for state in ("wrong", "abstained", "novel", None):
         own = [row for row, of_row in enumerate(states) if row not in chosen and (state is None or state in of_row)]
@@ -94,7 +94,7 @@ def sample_lines(
     names: Sequence[str] | None,
     rule_of_box: Mapping[int, int],
 ) -> list[Numbers]:
-    """Explain some samples, each by its prediction and the reasons for it."""
+    """Return the predictions and explanations of some samples."""
     starts = [0, *accumulate(member.n_nodes for member in observed.view.members)]
     encoder = observed.view.members[0].encoder
 
@@ -125,7 +125,7 @@ def sample_lines(
             "opposing_box": None if opposing is None else box(opposing),
             "n_skipped": sum(step.skipped_because is not None for step in why.search_path),
             "n_inside": sum(bool(match.inside) for match in compared),
-            "n_known": len(compared),  # features in which it is known whether the sample lies inside
+            "n_known": len(compared),  # features without missing values of sample and box
             "features": [_feature(why, column, learnt_range(column)) for column in _most_important(why)],
             "n_features": len(why.box.feature_matches),
             "changes": changed,
@@ -146,7 +146,7 @@ def sample_lines(
 
 
 def _waterfall(evidence: Evidence) -> list[Numbers]:
-    """Return the evidence as bars from 0 to 100: each starts at the end of the previous one; the sum starts at 0."""
+    """Return the evidence as bars of a waterfall chart, in percent of its width."""
     amounts = [evidence.base, *(one.amount for one in evidence.shown)]
     if evidence.not_shown:
         amounts.append(evidence.rest)
@@ -173,13 +173,13 @@ def _waterfall(evidence: Evidence) -> list[Numbers]:
 
 
 def _other_box(why: Explanation) -> Box | None:
-    """Return the nearest box of another class, where it is not the box that is shown anyway."""
+    """Return the nearest box of another class, unless it is shown already."""
     own, other = why.box, why.opposing_box
     return None if other is None or (other.member, other.node) == (own.member, own.node) else other
 
 
 def _most_important(why: Explanation) -> list[int]:
-    """Return the features to show: those outside the box, those to change, and those far from the opposing box."""
+    """Return the features to show: outside the box, changed by the counterfactual, or far from the opposing box."""
     changed = {change.feature for change in why.counterfactual.changes} if why.counterfactual else set()
     matches = why.box.feature_matches
     opposing = _other_box(why)
@@ -195,9 +195,9 @@ def _most_important(why: Explanation) -> list[int]:
 
 
 def _feature(why: Explanation, column: int, learnt: tuple[float, float] | None) -> Numbers:
-    """Return a feature of a sample, compared with the box behind the prediction and with the opposing box.
+    """Return a feature of a sample, compared with the deciding box and with the opposing box.
 
-    Places in the learnt range are from 0 to 100.
+    Positions in the learnt range are in percent.
     """
     own, opposing = why.box.feature_matches[column], _other_box(why)
     other = opposing.feature_matches[column] if opposing else None
@@ -227,7 +227,7 @@ def _percent(value: float, learnt: tuple[float, float]) -> float:
 
 
 def _votes(why: Explanation) -> list[tuple[Label | None, int, float]]:
-    """Return the classes that members have voted for, with the number of members and the score."""
+    """Return the classes with votes, their numbers of members, and their scores."""
     scores = why.scores or {}
     members = Counter(vote.vote for vote in why.votes or ())
     votes = [(label, n, 0.0 if label is None else scores[label]) for label, n in members.items()]

@@ -1,6 +1,6 @@
-"""All numbers of a report as plain data: samples, labels, quality, confidence, guarantees, rules and limits.
+"""Numbers of a report as plain data: samples, labels, quality, confidence, guarantees, rules and limits.
 
-The numbers are dicts with the names that the templates and the JSON in the page use; shares are `Estimate`s.
+Dicts with the names used by the templates and by the JSON in the page; shares are `Estimate`s.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from sslart.rules._model_rules import condition_text
 
 FEW_LABELS = 5
 DEPTHS = (1, 2, 3, 5, 10)
-EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)  # of bins of confidence
+EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)  # of confidence bins
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)  # of abstention
-TIMES = (1, 2, 4, 10)  # as many labels
+TIMES = (1, 2, 4, 10)  # multiples of the present number of labels
 MAX_FEATURES = 15
-MAX_EXPLAINED = 1000  # samples that importances are the mean over, evenly spaced: more take minutes and change little
+MAX_EXPLAINED = 1000  # evenly spaced samples that importances are averaged over: more take minutes and change little
 
 Numbers = dict[str, Any]
 
@@ -46,12 +46,12 @@ class Observed:
     model: Any
     view: ModelView
     table: Table
-    classes: list[Label]  # those of the model, then those that only the samples have
+    classes: list[Label]  # classes of the model, then those that only occur in the samples
     truth: list[Label | None]
     predicted: list[Label | None]  # None where the model abstains
     novel: BoolArray
-    proba: FloatArray  # of each class of the model, whether it abstains or not
-    held_out: bool | None = None  # whether the model has not learnt the samples; None: not stated
+    proba: FloatArray  # probability of each class of the model, whether it abstains or not
+    held_out: bool | None = None  # whether the samples were not learnt by the model; None: unknown
 
     def __len__(self) -> int:
         return len(self.table)
@@ -71,7 +71,7 @@ class Observed:
 
     @cached_property
     def is_learnt(self) -> BoolArray:
-        """Mask of samples of known class that the model has learnt with a label: they cannot test it."""
+        """Mask of samples of known class that the model has learnt with a label, which are excluded from quality."""
         if self.held_out is False:
             return self.is_known
         learnt = np.zeros(len(self), dtype=bool)
@@ -121,7 +121,7 @@ def observe(model: Any, X: Any, y: Any, *, held_out: bool | None = None) -> Obse
 
 
 def summarise(observed: Observed) -> Numbers:
-    """Return the numbers of samples and labels, of features and classes, the quality of predictions, and limits."""
+    """Return the numbers on samples, labels, features and classes, the quality of predictions, and limits."""
     beyond, classes = _beyond(observed), _classes(observed)
     return {
         "n_samples": len(observed),
@@ -149,7 +149,7 @@ def _classes(observed: Observed) -> list[Numbers]:
 
 
 def _beyond(observed: Observed) -> BoolArray:
-    """Return a mask of values beyond the learnt range or categories, shape (n_samples, n_columns)."""
+    """Return a mask of values out of the learnt range or categories, shape (n_samples, n_columns)."""
     encoder, table = observed.view.members[0].encoder, observed.table
     beyond = np.zeros(table.values.shape, dtype=bool)
     for position, feature in enumerate(encoder.features):
@@ -170,7 +170,7 @@ def _missing(table: Table) -> BoolArray:
 
 
 def _features(observed: Observed, beyond: BoolArray) -> list[Numbers]:
-    """Return for each feature the values of the samples, and the range or categories that the model has learnt."""
+    """Return the sample values and the learnt range or categories of each feature."""
     encoder, table = observed.view.members[0].encoder, observed.table
     n_missing, n_beyond = _missing(table).sum(axis=0).tolist(), beyond.sum(axis=0).tolist()
     found = []
@@ -195,7 +195,7 @@ def _features(observed: Observed, beyond: BoolArray) -> list[Numbers]:
 
 
 def _limits(observed: Observed, classes: Sequence[Numbers], beyond: BoolArray) -> Numbers:
-    """Return the limits of the model: little evidence, novel samples, missing values. Counts are over all members."""
+    """Return the limits of the model: weak evidence, novel samples, missing values. Counts are over all members."""
     view = observed.view
     labelled = np.concatenate([member.labels for member in view.members]) != UNLABELLED
     support = np.concatenate([member.support for member in view.members])
@@ -229,7 +229,7 @@ def _coverage(observed: Observed) -> list[tuple[int, int]]:
 
 
 def confidence_of(observed: Observed, left_out: LooPredictions | None) -> Numbers:
-    """Return calibration and abstention by the samples of known class, or else by left-out labels."""
+    """Return calibration and abstention on the samples of known class, or else by leave-one-out."""
     highest: FloatArray = observed.proba.max(axis=1)
     known = np.flatnonzero(observed.is_known & ~observed.is_learnt)
     decided = observed.view.class_by(observed.proba)
@@ -261,14 +261,14 @@ def confidence_of(observed: Observed, left_out: LooPredictions | None) -> Number
 
 
 def confidence_bins(confidence: FloatArray) -> Iterator[tuple[float, float, BoolArray]]:
-    """Yield the ends of each bin of confidence that has predictions in it, and a mask of them; the last is closed."""
+    """Yield the ends of each non-empty confidence bin, and a mask of its predictions; the last bin is closed."""
     places = np.minimum(np.searchsorted(EDGES, confidence, side="right") - 1, len(EDGES) - 2)
     for place in np.unique(places).tolist():
         yield EDGES[place], EDGES[place + 1], places == place
 
 
 def guarantee_table(observed: Observed) -> Numbers | None:
-    """Return the guarantees, with their effect on the samples of the report; None if there is nothing to measure on."""
+    """Return the guarantees, with their effect on the samples of the report; None if they cannot be measured."""
     view, proba = observed.view, observed.proba
     found = measured_guarantees(view)
     if found is None:
@@ -295,6 +295,7 @@ def guarantee_table(observed: Observed) -> Numbers | None:
         )
     return {
         "n_labels": found.n_labels,
+        "unit": found.unit,
         "certainty": certainty_text(found.certainty),
         "smallest_error": found.smallest_error,
         "worst_class": found.worst_class,
@@ -303,7 +304,7 @@ def guarantee_table(observed: Observed) -> Numbers | None:
 
 
 def max_error_text(levels: ErrorLevels | None, classes: list[object]) -> str | None:
-    """Return the `max_error` of a model in words; None where it has none."""
+    """Return the `max_error` of a model in words; None if not set."""
     if levels is None:
         return None
     sense = "on average over all labels that might have been given"
@@ -316,7 +317,7 @@ def max_error_text(levels: ErrorLevels | None, classes: list[object]) -> str | N
 
 
 def curve_of(observed: Observed) -> LearningCurve | None:
-    """Return the learning curve of a model that keeps labels; None for others."""
+    """Return the learning curve of a model that stores labels; None for others."""
     return learning_curve(observed.model) if observed.view.left_out is not None else None
 
 
@@ -330,7 +331,7 @@ def more_labels(curve: LearningCurve | None) -> Numbers | None:
 
 
 def model_rules(observed: Observed, X: Any) -> Numbers | None:
-    """Return few rules that approximate a model; None if one box decides, so that its rules are exact."""
+    """Return a few rules that approximate a model; None if one box decides, so that box rules are exact."""
     if observed.view.decides_by_one_box:
         return None
     rules = rules_of(observed.model, X)
@@ -349,9 +350,9 @@ def model_rules(observed: Observed, X: Any) -> Numbers | None:
 
 
 def importance_lines(observed: Observed) -> tuple[list[Numbers], int]:
-    """Return the most important features on samples of the report, and how many more are used.
+    """Return the most important features on samples of the report, and the number of other used features.
 
-    None without evidence mapping.
+    Empty without evidence mapping.
     """
     if not observed.view.uses_evidence:
         return [], 0

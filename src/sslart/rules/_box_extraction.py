@@ -1,4 +1,4 @@
-"""Rules of boxes made from a model: one per labelled box, simplified, and looked up for predictions."""
+"""Extraction of box rules from a model: one rule per labelled box, simplification, and lookup for predictions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sslart.rules._box_rules import (
 from sslart.rules._rule_sets import RuleSet
 
 USAGE_SHARE = 0.5  # γ of Carpenter and Tan
-MAX_NEIGHBOURS = 16  # how many rules, the closest first, each rule is tried to merge with
+MAX_NEIGHBOURS = 16  # nearest rules that a rule is tried to be merged with
 NO_RULE = -1
 ROWS_PER_PART = 2048
 
@@ -78,9 +78,9 @@ def _read_simplify(view: ModelView, simplify: Any) -> FloatArray:
 
 
 class BoxGroups(NamedTuple):
-    """The labelled boxes of a model, those of an ensemble in groups that read the same: a rule each, in their order."""
+    """The labelled boxes of a model in the order of their rules; equal boxes of an ensemble are grouped."""
 
-    nodes: list[IntArray]  # numbered through all members
+    nodes: list[IntArray]  # numbered over all members
     member_of: list[IntArray]
     lower: FloatArray
     upper: FloatArray
@@ -91,7 +91,7 @@ class BoxGroups(NamedTuple):
 
 
 def box_groups(view: ModelView, domain: Domain) -> BoxGroups:
-    """Return the labelled boxes of a model, by falling confidence factor, then falling support."""
+    """Return the labelled boxes of a model, by decreasing confidence factor, then decreasing support."""
     members = view.members
     member_of = np.repeat(np.arange(len(members)), [member.n_nodes for member in members])
     labels = np.concatenate([member.labels for member in members])
@@ -103,7 +103,7 @@ def box_groups(view: ModelView, domain: Domain) -> BoxGroups:
     groups = [np.array([index]) for index in range(len(nodes))]
     if view.is_ensemble:
         groups = _equal_rows(_readings(domain, lower, upper, labels))
-        lower = np.array([lower[group].min(axis=0) for group in groups])  # a side not reached yet is (1, 0)
+        lower = np.array([lower[group].min(axis=0) for group in groups])  # (1, 0) in features without a value
         upper = np.array([upper[group].max(axis=0) for group in groups])
         counts = np.array([counts[group].sum(axis=0) for group in groups])
         support = np.array([support[group].sum() for group in groups])
@@ -125,7 +125,7 @@ def box_groups(view: ModelView, domain: Domain) -> BoxGroups:
 
 
 def _extract(view: ModelView, domain: Domain) -> list[Rule]:
-    """Return the rules of all labelled boxes, those of an ensemble merged where they read the same."""
+    """Return the rules of all labelled boxes; equal rules of an ensemble are merged."""
     found, classes = box_groups(view, domain), domain.classes.tolist()
     evidence = np.concatenate([_inside_contributions(member) for member in view.members])
     return [
@@ -144,9 +144,9 @@ def _extract(view: ModelView, domain: Domain) -> list[Rule]:
 
 
 def _inside_contributions(member: MemberView) -> FloatArray:
-    """Return the score each box adds inside it, (n_nodes, n_classes).
+    """Return the scores that samples inside each box get, (n_nodes, n_classes).
 
-    NaN where it has no weight, or has changed since settings were chosen.
+    NaN if the box has no weight, or has changed since the last selection of settings.
     """
     contributions = np.full((member.n_nodes, len(member.class_table.classes)), np.nan)
     readout, chosen = member.readout, member.at_choice
@@ -173,7 +173,7 @@ def _mean_evidence(contributions: FloatArray, members: IntArray, classes: list[L
 
 
 def _confidence_factors(own: IntArray, confidence: FloatArray, labels: IntArray) -> FloatArray:
-    """Return the confidence factor of each rule, given its number of samples of its class, share, and class."""
+    """Return the confidence factor of each rule, given its labels of its class, their share, and its class."""
     most, best = np.zeros(labels.max() + 1), np.zeros(labels.max() + 1)
     np.maximum.at(most, labels, own)
     np.maximum.at(best, labels, confidence)
@@ -181,7 +181,7 @@ def _confidence_factors(own: IntArray, confidence: FloatArray, labels: IntArray)
 
 
 def _readings(domain: Domain, lower: FloatArray, upper: FloatArray, labels: IntArray) -> IntArray:
-    """Return a row of numbers for each box, equal where boxes read the same: class, levels and categories."""
+    """Return a row of numbers for each box, equal for boxes with the same text: class, levels and categories."""
     full: BoolArray = domain.spans(lower, upper)
     low, high = domain.levels(lower, upper)
     allowed = [
@@ -201,7 +201,7 @@ def _equal_rows(rows: IntArray) -> list[IntArray]:
 
 
 class Hull(NamedTuple):
-    """The box around a rule and another one, and the features in which it spans the whole range."""
+    """The bounding box of two rules, and the features in which it spans the whole range."""
 
     other: int
     lower: FloatArray
@@ -210,9 +210,9 @@ class Hull(NamedTuple):
 
 
 class Simplifier:
-    """Rules that are merged and lose conditions, provided that no coded sample moves to a rule of another class.
+    """Simplification of rules by merging and by dropping conditions, without changing the prediction of any sample.
 
-    Boxes only grow, so that a sample changes its rule only to one that has just grown.
+    Boxes only grow, so that a sample can only move to the rule that has just grown.
     """
 
     def __init__(self, rules: Sequence[Rule], domain: Domain, samples: FloatArray) -> None:
@@ -240,7 +240,7 @@ class Simplifier:
         return [self._rule(index) for index in np.flatnonzero(self.kept).tolist()]
 
     def _rule(self, index: int) -> Rule:
-        """Return the parts of a rule as one: counts and supports added, the highest confidence factor."""
+        """Return a merged rule: the sum of counts and supports, and the highest confidence factor."""
         parts = [self.rules[part] for part in self.parts[index]]
         return Rule(
             parts[0].label,
@@ -260,7 +260,7 @@ class Simplifier:
         return conditions[0] if len(parts) == 1 else scale.hull(conditions, bool(self.full[index, column]))
 
     def merge(self) -> None:
-        """Merge rules of one class that are neighbours: their levels overlap or adjoin in every feature."""
+        """Merge neighbouring rules of one class, whose levels overlap or adjoin in every feature."""
         for index in range(len(self.rules)):
             refused: list[int] = []
             grown = bool(self.kept[index])
@@ -291,7 +291,7 @@ class Simplifier:
         return [Hull(*parts) for parts in zip(others.tolist(), lower, upper, full, strict=True)]
 
     def _grow(self, index: int, hull: Hull) -> bool:
-        """Merge another rule into a rule, unless a prediction would change or a rule before the last lose all."""
+        """Merge a rule into another one, unless a prediction changes or a rule before the last loses all conditions."""
         if hull.full.all() and not self.full[index].all() and not self._is_last(index, hull.other):
             return False
         if not self._takes_over(index, gaps(self.samples, hull.lower, hull.upper).sum(axis=1)):
@@ -306,7 +306,7 @@ class Simplifier:
         return True
 
     def leave_out(self) -> None:
-        """Leave out conditions, of each rule the widest first."""
+        """Drop conditions, the widest of each rule first."""
         n_coded = np.maximum(self.feature_of.sum(axis=0), 1.0)
         for index in np.flatnonzero(self.kept).tolist():
             low, high = self.lower[index], self.upper[index]
@@ -319,7 +319,7 @@ class Simplifier:
                     self._open(index, int(column))
 
     def _may_open(self, index: int, column: int) -> bool:
-        """Return True if a condition may be removed; the only one of a rule may be only if the rule is last."""
+        """Return True if a condition may be dropped; the only one of a rule only if the rule is the last."""
         is_only_condition = int((~self.full[index]).sum()) == 1
         return not self.full[index, column] and (not is_only_condition or self._is_last(index))
 
@@ -335,7 +335,7 @@ class Simplifier:
         self.lower[index, scale.positions], self.upper[index, scale.positions] = 0.0, 1.0
 
     def _takes_over(self, index: int, distance: FloatArray) -> bool:
-        """Give a rule with new distances the samples it is nearest to, unless the prediction for one would change."""
+        """Reassign samples to a rule with new distances; return False if a prediction would change."""
         nearer = (distance < self.nearest) | ((distance == self.nearest) & (index <= self.winner))
         if (self.predicted[nearer] != self.labels[index]).any():
             return False
@@ -351,10 +351,10 @@ class Simplifier:
 
 
 class RuleNumbers:
-    """Numbers of the box rules behind predictions, as `rules_of` with kind "boxes" numbers them, without making them.
+    """Lookup of the numbers of box rules for predictions, without building the rules of `rules_of(kind="boxes")`.
 
-    Where one box decides a prediction, its rule is meant. Where many do, in an ensemble or with evidence mapping, it is
-    the nearest rule of the predicted class.
+    If one box decides a prediction, it is the rule of that box. In an ensemble or with evidence mapping, it is the
+    nearest rule of the predicted class.
     """
 
     def __init__(self, view: ModelView) -> None:
@@ -370,7 +370,7 @@ class RuleNumbers:
         ]
 
     def __call__(self, batch: PredictionBatch, indices: IntArray) -> IntArray:
-        """Return the number of the rule for each sample and the class predicted for it, by index; -1 where that is."""
+        """Return the number of the rule for each sample, given its predicted class index; -1 for -1."""
         if batch.view.uses_one_box:
             return np.where(indices == UNLABELLED, NO_RULE, batch.all_nodes()[0])
         numbers = np.full(len(indices), NO_RULE)

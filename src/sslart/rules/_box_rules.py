@@ -1,4 +1,4 @@
-"""Rules of boxes as data, text and tables: levels of features, conditions, one rule per box."""
+"""Box rules as data, text and tables: levels of features, conditions, one rule per box."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from sslart._art.backend import encode
 from sslart._art.geometry import distances
-from sslart._data.encoder import Category, Encoder
+from sslart._data.encoder import Category, Encoder, coded_parts
 from sslart._data.labels import Label
 from sslart._data.ranks import GRID
 from sslart._data.samples import SampleReader
-from sslart._data.scaling import coded_parts
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import Cell, DateName, Day, count_text, list_text, printable
 
@@ -37,15 +36,15 @@ class RuleCondition:
     feature : str
         Name of the feature.
     low_level, high_level : int or None
-        First and last level that the box reaches, counted from 1; None for a categorical feature.
+        First and last level of the box, counted from 1; None for a categorical feature.
     low_value, high_value : float
-        Sides of the box in the user's units; NaN for a categorical feature, and where no sample has reached the box.
+        Sides of the box in the user's units; NaN for a categorical feature, and if the box has no value.
     terms : tuple of str
         The term of each level from the first to the last, or the name of each category.
     full_range : bool
-        Whether the condition always holds: the box spans all levels, categories or values, or has no value here yet.
+        Whether the condition always holds: the box spans all levels, categories or values, or has no value yet.
     categories : tuple or None
-        The categories that the box allows; None for a numeric feature.
+        The allowed categories; None for a numeric feature.
     """
 
     feature: str
@@ -60,7 +59,7 @@ class RuleCondition:
 
 @dataclass(frozen=True)
 class Rule:
-    """One box with a label: if all conditions hold, then the label.
+    """If-then rule of one box: if all conditions hold, then its label.
 
     Attributes
     ----------
@@ -69,18 +68,18 @@ class Rule:
     conditions : tuple of RuleCondition
         One per feature, in the order of the features.
     counts : dict from class to int
-        Number of labelled samples of each class that the box has learnt; floats where they count less as they age.
+        Number of labelled samples of each class that the box has learnt; floats with `half_life`.
     support : int
-        Number of samples that the box has learnt, labelled and unlabelled; a float where they count less as they age.
+        Number of samples that the box has learnt, labelled and unlabelled; a float with `half_life`.
     confidence_factor : float
         Usage and accuracy of the rule among those of its class, from 0 to 1: see `sslart.rules.rules_of`.
     nodes : tuple of int
-        The boxes that the rule is made of: rows of the model's `lower_`, `upper_` and `counts_`.
+        The boxes of the rule: rows of the model's `lower_`, `upper_` and `counts_`.
     members : tuple of int
         The members of the ensemble that have the rule: indices in `estimators_`; (0,) for a single model.
     evidence : dict from class to float, or None
-        With evidence mapping, what the box adds to the score of each class for a sample inside it; in an ensemble, the
-        mean over these members. None for other mappings, and for a box without a weight.
+        With evidence mapping, the contribution of the box to the score of each class for a sample inside it; in an
+        ensemble, the mean over these members. None for other mappings, and for a box without a weight.
     """
 
     label: Label
@@ -128,9 +127,8 @@ TERMS = {
 class Scale:
     """Linguistic scale of one feature: levels between cut points, or categories, with a term for each.
 
-    `positions` are its coded features: one, or one per category. `low` and `high` are the range that the model has
-    learnt, in the user's units; NaN for categories, and where no value is known. Levels end at `cuts`, or `edges` if
-    coded.
+    `positions` are its coded features: one, or one per category. `low` and `high` are the learnt range in the user's
+    units; NaN for categories, and if no value is known. Levels end at `cuts`, in coded units at `edges`.
     """
 
     feature: str
@@ -143,11 +141,11 @@ class Scale:
     categories: tuple[Category, ...] | None = None
 
     def levels(self, coded: FloatArray) -> IntArray:
-        """Return the level of each coded value: one more than there are edges below it."""
+        """Return the level of each coded value: one plus the number of edges below it."""
         return np.searchsorted(self.edges, coded, side="left") + 1
 
     def spans(self, lower: FloatArray, upper: FloatArray) -> BoolArray:
-        """Tell for each box, given by the coded sides of this feature, whether every value meets its condition."""
+        """Return a mask of boxes, given by the coded sides of this feature, whose condition always holds."""
         unreached = np.asarray((lower > upper).all(axis=1))
         if self.categories is not None:
             return unreached | (upper > 0).all(axis=1)
@@ -173,7 +171,7 @@ class Scale:
         return [self._of_levels(*row) for row in zip(*columns, strict=True)]
 
     def hull(self, conditions: Sequence[RuleCondition], full_range: bool) -> RuleCondition:
-        """Return the narrowest condition that holds wherever one of several does."""
+        """Return the narrowest condition that holds if any of several conditions holds."""
         if self.categories is not None:
             union = {category for condition in conditions for category in condition.categories or ()}
             return self._of_categories([category in union for category in self.categories], full_range)
@@ -186,13 +184,13 @@ class Scale:
         )
 
     def whole(self) -> RuleCondition:
-        """Return the condition that every value meets."""
+        """Return the condition that always holds."""
         if self.categories is not None:
             return self._of_categories([True] * len(self.categories), True)
         return self._of_levels(1, len(self.terms), self.low, self.high, True)
 
     def excluded_share(self, condition: RuleCondition) -> float:
-        """Return the share of the range, or of the categories, that does not meet a condition."""
+        """Return the share of the range, or of the categories, that is excluded by a condition."""
         if condition.full_range:
             return 0.0
         if self.categories is not None:
@@ -211,7 +209,7 @@ class Scale:
 
 
 def scales_of(encoder: Encoder, names: Sequence[str], levels: Any, terms: Any) -> tuple[Scale, ...]:
-    """Return the scale of each column, with the levels and terms that the user chose: see `rules_of`."""
+    """Return the scale of each column, with the user's levels and terms: see `rules_of`."""
     numeric = [name for column, name in enumerate(names) if column not in encoder.categorical]
     for argument, value in (("levels", levels), ("terms", terms)):
         if isinstance(value, Mapping):
@@ -248,14 +246,14 @@ def _check_features(argument: str, chosen: Mapping[Any, Any], names: Sequence[st
 
 
 def known_names(names: Iterable[Any], what: str = "features") -> str:
-    """Return a sentence that lists the names that the model has, for messages."""
+    """Return a sentence with the names known to the model, for error messages."""
     return f"Its {what} are {list_text([repr(name) for name in names], MAX_NAMES)}."
 
 
 def _cut_points(
     name: str, chosen: Any, low: float, high: float, encoder: Encoder, place: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the cut points of a feature in the user's units and coded, from a number of levels or an expert's cuts."""
+    """Return the cut points of a feature in the user's units and coded, from a number of levels or given cuts."""
     if isinstance(chosen, Integral) and not isinstance(chosen, bool):
         if chosen < 2:
             raise ValueError(f"levels must be 2 or more, got {chosen} for the feature {name!r}.")
@@ -267,7 +265,7 @@ def _cut_points(
     if low == high:
         return cuts, np.where(cuts < low, -np.inf, np.inf)
     coded = coded_parts(encoder, cuts[:, None], place)[:, 0]
-    return cuts, np.rint(coded * GRID) / GRID  # as a sample with this value would be coded
+    return cuts, np.rint(coded * GRID) / GRID  # on the grid of encoded samples
 
 
 def _read_cuts(name: str, chosen: Any) -> FloatArray:
@@ -310,14 +308,14 @@ def _read_terms(name: str, words: Any, n_levels: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """The features and classes of the model that rules are made of. It does not keep the model itself."""
+    """Features and classes of the model of rules, without the model itself."""
 
     encoder: Encoder
     scales: tuple[Scale, ...]
     classes: NDArray[Any]
     n_members: int
     reader: SampleReader
-    uses_evidence: bool  # then rules have evidence
+    uses_evidence: bool  # whether rules have `evidence`
 
     @property
     def noun(self) -> str:
@@ -325,7 +323,7 @@ class Domain:
         return "Box" if self.n_members == 1 else "Boxes"
 
     def encode(self, X: Any) -> FloatArray:
-        """Return samples in the unit cube, NaN where missing, or raise an error with a remedy."""
+        """Validate samples; return them in the unit cube, NaN where missing."""
         table = self.reader.read(X)
         self.encoder.check(table)
         return encode(self.encoder, self.encoder.matrix(table))[0]
@@ -339,7 +337,7 @@ class Domain:
         return list(zip(*by_feature, strict=True))
 
     def spans(self, lower: FloatArray, upper: FloatArray) -> BoolArray:
-        """Tell for each box (row) and feature (column) whether every value meets the condition."""
+        """Return a mask of boxes (rows) and features (columns) whose condition always holds."""
         by_feature = [scale.spans(lower[:, scale.positions], upper[:, scale.positions]) for scale in self.scales]
         return np.array(by_feature).T
 
@@ -354,7 +352,7 @@ class Domain:
         return low, high
 
     def widen(self, lower: FloatArray, upper: FloatArray, which: BoolArray) -> None:
-        """Let boxes span the whole range of some features, in place: rows are boxes, columns features."""
+        """Extend boxes to the whole range of some features, in place; `which`: mask of boxes × features."""
         for column, scale in enumerate(self.scales):
             rows = np.flatnonzero(which[:, column])[:, None]
             lower[rows, scale.positions], upper[rows, scale.positions] = 0.0, 1.0
@@ -395,7 +393,7 @@ class Domain:
 
 
 def precedence(rules: Sequence[Rule]) -> IntArray:
-    """Return the indices of rules in the order that decides ties: by falling confidence factor, then the first."""
+    """Return the indices of rules in the order of ties: by decreasing confidence factor, then the first."""
     return np.argsort([-rule.confidence_factor for rule in rules], kind="stable")
 
 
@@ -411,7 +409,7 @@ def level_text(condition: RuleCondition) -> str:
 
 
 def condition_text(condition: RuleCondition, scale: Scale) -> str:
-    """Return a condition in words, with the range in the user's units behind it."""
+    """Return a condition in words, followed by the range in the user's units."""
     name = printable(condition.feature)
     if condition.categories is not None:
         return f"{name} is {' or '.join(f'“{printable(term)}”' for term in condition.terms)}"
@@ -445,7 +443,7 @@ def value_cells(rule: Rule) -> dict[str, float | None]:
 
 
 def rule_text(number: int, rule: Rule, domain: Domain, *, is_rest: bool) -> str:
-    """Return one rule in the paper's form; where it is for the rest and has no condition, it reads "Otherwise"."""
+    """Return one rule in the paper's form; a rest rule without conditions begins with "Otherwise"."""
     conditions = [
         condition_text(condition, scale)
         for condition, scale in zip(rule.conditions, domain.scales, strict=True)
@@ -475,7 +473,7 @@ def _evidence(contributions: Mapping[Label, float]) -> str:
 
 
 def table_head(domain: Domain) -> list[str]:
-    """Return the head of the rule table; a feature called like another column has "feature " before its name."""
+    """Return the header of the rule table; a feature named like another column is prefixed with "feature "."""
     classes = domain.classes.tolist()
     own = [
         "label",

@@ -1,4 +1,4 @@
-"""Rules of a model made from trees that imitate it: samples, the best tree, rules united and shortened."""
+"""Extraction of model rules from surrogate decision trees: samples, the best tree, merging and shortening of rules."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from sslart.rules._rule_sets import ModelRuleSet
 from sslart.rules._tree import Column, Grid, Node, columns_of, grow, prune, refine
 
 MAX_RULES, MAX_CONDITIONS = 12, 4
-MAX_GIVEN = 5000  # samples that trees are grown by: more would hardly change the rules
-HELD_OUT_SHARE = 0.2  # of the samples, to measure the agreement with the model on
-MIN_HELD_OUT = 5  # of fewer, the agreement is not measured
-MIN_COVERED = 2  # samples of a rule: one is no pattern
-MAX_FROM_BOXES = 2000
-N_DRAWN = 4000  # samples drawn to grow trees by, and as many to choose between trees
-N_NEIGHBOURS = 5  # between a sample and one of them others are drawn
+MAX_GIVEN = 5000  # given samples used: more would hardly change the rules
+HELD_OUT_SHARE = 0.2  # of the samples, held out to measure the agreement with the model
+MIN_HELD_OUT = 5  # with fewer held-out samples, the agreement is not measured
+MIN_COVERED = 2  # samples covered by a rule: one is not a pattern
+MAX_FROM_BOXES = 2000  # samples drawn from boxes if none are given
+N_DRAWN = 4000  # samples drawn to grow trees, and as many to select the best tree
+N_NEIGHBOURS = 5  # new samples are drawn between a sample and one of its nearest neighbours
 MAX_DECIMALS = 6  # of drawn values
-FEW_VALUES = 10  # a column with no more distinct values gets no other ones
-FILL = 0.5  # stands for a missing value where neighbours are searched
-N_TREES, WORK = 12, 2**25  # how many trees, fewer where samples times features are many
-LEAVES_PER_RULE = 4  # how far a tree is grown before it is cut back
-MIN_SAVED, MIN_SAVED_SHARE = 1.0, 0.002  # how many errors a rule must save; a condition the first
+FEW_VALUES = 10  # a column with at most so many distinct values gets no new ones
+FILL = 0.5  # replaces missing values in the search of neighbours: the middle of the range
+N_TREES, WORK = 12, 2**25  # number of trees, and limit of trees × samples × features
+LEAVES_PER_RULE = 4  # leaves grown per rule before pruning
+MIN_SAVED, MIN_SAVED_SHARE = 1.0, 0.002  # errors that a rule must save, and as a share; for a condition the first
 SEED = 0
 
 
@@ -49,7 +49,7 @@ class Labelled(NamedTuple):
 
 
 def model_rules_of(model: Any, X: Any, y: Any, max_rules: Any, max_conditions: Any) -> ModelRuleSet:
-    """Return few short rules that agree with a model: see `sslart.rules.rules_of`."""
+    """Return a few short rules that agree with a model: see `sslart.rules.rules_of`."""
     view = view_of(model, "a fitted classifier of sslart to make rules of")
     check_has_label(view.class_table)
     limits = _limits(max_rules, max_conditions)
@@ -64,9 +64,9 @@ def model_rules_of(model: Any, X: Any, y: Any, max_rules: Any, max_conditions: A
 def rules_for_table(
     model: Any, table: Table, predicted: IntArray, codes: IntArray, max_rules: Any = None, max_conditions: Any = None
 ) -> ModelRuleSet:
-    """Return few short rules that agree with a model on samples that have been read and predicted.
+    """Return a few short rules that agree with a model on a table of samples, given their predictions.
 
-    `predicted` and `codes`, the labels, are indices of classes; -1 where the model abstains, or there is no label.
+    `predicted` and `codes` (the labels) are class indices; -1 if the model abstains, or unlabelled.
     """
     view = view_of(model)
     limits = _limits(max_rules, max_conditions)
@@ -98,14 +98,14 @@ def _units(view: ModelView, table: Table) -> IntArray:
 
 
 def _limits(max_rules: Any, max_conditions: Any) -> tuple[int, int]:
-    """Return the largest number of rules, and of conditions in a rule."""
+    """Return the maximum number of rules, and of conditions in a rule."""
     n_rules = check_whole("rules", "max_rules", MAX_RULES if max_rules is None else max_rules)
     n_conditions = MAX_CONDITIONS if max_conditions is None else max_conditions
     return n_rules or 1, check_whole("rules", "max_conditions", n_conditions) or 1
 
 
 def _with_all_categories(view: ModelView, table: Table) -> Table:
-    """Return samples with categories in every categorical column, even where all values are missing."""
+    """Return samples with all categorical columns as such, even if all their values are missing."""
     encoder = view.members[0].encoder
     encoder.check(table)
     missing = np.full(len(table), None, dtype=object)
@@ -113,7 +113,7 @@ def _with_all_categories(view: ModelView, table: Table) -> Table:
 
 
 def _box_samples(view: ModelView, random: np.random.Generator) -> Table:
-    """Return samples drawn from the boxes, as many of each as it has learnt, fewer in proportion if they are many."""
+    """Return samples drawn from the boxes in proportion to their supports."""
     share = max(1, MAX_FROM_BOXES // len(view.members))
     tables = []
     for member in view.members:
@@ -125,10 +125,10 @@ def _box_samples(view: ModelView, random: np.random.Generator) -> Table:
 
 
 def _points_of(member: MemberView, view: ModelView, boxes: IntArray, random: np.random.Generator | None) -> Table:
-    """Return a random point of each box, or its middle; categories are among those it allows."""
+    """Return a random point of each box, or its centre; categories are among those of the box."""
     encoder, (lower, upper) = member.encoder, member.boxes_of(boxes)
     if random is None:
-        coded, random = (lower + upper) / 2, np.random.default_rng(0)  # for ties between categories alone
+        coded, random = (lower + upper) / 2, np.random.default_rng(0)  # random only for ties between categories
     else:
         coded = lower + (upper - lower) * random.random(lower.shape)
     unreached: BoolArray = lower > upper
@@ -153,7 +153,7 @@ def _points_of(member: MemberView, view: ModelView, boxes: IntArray, random: np.
 
 
 def _kept_labels(view: ModelView) -> Labelled:
-    """Return the labels that a model keeps: its labelled samples, or else the middle of each box and its counts."""
+    """Return the labels stored by a model: its labelled samples, or else the centres of boxes with their counts."""
     tables, counts = [], []
     for member in view.members[:1] if view.uses_evidence else view.members:
         if member.kept_labels is not None:
@@ -177,7 +177,7 @@ def _given_labels(view: ModelView, X: Any, table: Table, y: Any) -> Labelled:
 
 
 def _with_codes(view: ModelView, table: Table, codes: IntArray) -> Labelled:
-    """Return the samples that have a label, given by the index of its class."""
+    """Return the labelled samples, given class indices."""
     rows = np.flatnonzero(codes != UNLABELLED)
     labelled = table[rows]
     return Labelled(labelled, _one_hot(view, labelled, codes[rows]))
@@ -190,7 +190,7 @@ def _one_hot(view: ModelView, table: Table, codes: IntArray) -> FloatArray:
 
 
 class Neighbourhood:
-    """Draws new samples between samples and their neighbours, in the units and with the decimals of the samples.
+    """Sampler of new samples between samples and their neighbours, in the same units and with as many decimals.
 
     `coded` are the same samples in the unit cube, NaN where missing.
     """
@@ -205,7 +205,7 @@ class Neighbourhood:
         self.is_discrete = np.array([len(np.unique(column)) <= FEW_VALUES for column in table.values.T])
 
     def draw(self, size: int, random: np.random.Generator) -> Table:
-        """Return new samples: half of them near one sample, half of them a mixture of any two."""
+        """Return new samples: half of them near one sample, half of them mixtures of any two."""
         values, n = self.table.values, len(self.table)
         first = random.integers(n, size=size)
         near = self.neighbours[first, random.integers(self.neighbours.shape[1], size=size)]
@@ -227,14 +227,14 @@ class Neighbourhood:
 
 
 def _decimals(values: FloatArray) -> int | None:
-    """Return with how many decimals all values are written; None where they are many."""
+    """Return the number of decimals of values; None if there are many."""
     known = values[~np.isnan(values)]
     with np.errstate(over="ignore"):
         return next((n for n in range(MAX_DECIMALS + 1) if (np.round(known, n) == known).all()), None)
 
 
 class Draft(NamedTuple):
-    """A rule before anything is counted: the index of its outcome, and its conditions."""
+    """A rule without counts: the index of its outcome, and its conditions."""
 
     outcome: int
     conditions: tuple[ModelCondition, ...]
@@ -243,9 +243,9 @@ class Draft(NamedTuple):
 def _drafts(
     view: ModelView, table: Table, max_rules: int, max_conditions: int, random: np.random.Generator
 ) -> list[Draft]:
-    """Return the rules that agree best with the model on samples and on others like them.
+    """Return the rules that agree best with the model on the given samples and on similar ones.
 
-    The last is the default rule, the only one without conditions.
+    The last one is the default rule, the only one without conditions.
     """
     trained, held_out = _grids(view, table, random)
     tree, default = _best_tree(trained, held_out, max_rules, max_conditions)
@@ -261,7 +261,7 @@ def _drafts(
 
 
 def _grids(view: ModelView, table: Table, random: np.random.Generator) -> tuple[Grid, Grid]:
-    """Return samples in bins: those given and as many drawn ones by weight, and others drawn."""
+    """Return binned samples for training (given and drawn ones of equal weight) and for selection (drawn ones)."""
     encoder, n, n_classes = view.members[0].encoder, len(table), len(view.classes)
     drawing = Neighbourhood(table, view.members[0].encode(table))
     trained = joined_tables([table, drawing.draw(N_DRAWN, random)])
@@ -278,9 +278,9 @@ def _grids(view: ModelView, table: Table, random: np.random.Generator) -> tuple[
 
 
 def _best_tree(trained: Grid, held_out: Grid, max_rules: int, max_conditions: int) -> tuple[Node, int]:
-    """Return the tree that agrees with the model most often, on the samples it was grown by and on others.
+    """Return the tree that agrees with the model most often, on its training samples and on held-out ones.
 
-    With it comes the outcome of its default rule.
+    Also returns the outcome of its default rule.
     """
     random = np.random.default_rng(SEED + 1)
     n_columns = len(trained.columns)
@@ -288,7 +288,7 @@ def _best_tree(trained: Grid, held_out: Grid, max_rules: int, max_conditions: in
     found = []
     for number in range(n_trees):
         weights, candidates = trained.weights, np.ones(n_columns, dtype=bool)
-        if number:  # all but the first see other weights and some of the features
+        if number:  # all but the first tree use random weights and some of the features
             weights = weights * random.exponential(size=len(weights))
             candidates = random.random(n_columns) < (0.7 if n_columns > 3 else 1.0)
         root = Node(np.arange(len(trained)))
@@ -301,7 +301,7 @@ def _best_tree(trained: Grid, held_out: Grid, max_rules: int, max_conditions: in
 
 
 class Region(NamedTuple):
-    """A rule before it is put into words: its outcome, and which bins of each column it allows."""
+    """A rule on bins: its outcome, and a mask of allowed bins for each column."""
 
     outcome: int
     allowed: tuple[BoolArray, ...]
@@ -311,7 +311,7 @@ class Region(NamedTuple):
         return Region(self.outcome, (*self.allowed[:column], bins, *self.allowed[column + 1 :]))
 
     def met(self, grid: Grid) -> BoolArray:
-        """Tell which samples meet the rule."""
+        """Return a mask of the samples that meet the rule."""
         met = np.ones(len(grid), dtype=bool)
         for column, allowed in enumerate(self.allowed):
             if not allowed.all():
@@ -319,7 +319,7 @@ class Region(NamedTuple):
         return met
 
     def has_conditions(self, columns: Sequence[Column]) -> bool:
-        """Return True if a bin that occurs is not allowed."""
+        """Return True if an occurring bin is excluded."""
         pairs = zip(columns, self.allowed, strict=True)
         return not all(column.occurring(allowed).all() for column, allowed in pairs)
 
@@ -340,9 +340,9 @@ def _regions(node: Node, allowed: tuple[BoolArray, ...]) -> Iterator[Region]:
 
 
 def shortened(regions: list[Region], default: int, grid: Grid, price: float) -> list[Region]:
-    """Return the rules without conditions that save fewer errors than their price, by weight.
+    """Drop conditions that save fewer errors than their price, by weight.
 
-    A rule only grows into what was left to the default rule, so that rules stay exclusive of each other.
+    A rule is only extended to samples of the default rule, so that rules remain mutually exclusive.
     """
     shorter = list(regions)
     met = [region.met(grid) for region in regions]
@@ -364,7 +364,7 @@ def shortened(regions: list[Region], default: int, grid: Grid, price: float) -> 
 
 
 def _wider(allowed: BoolArray, column: Column) -> Iterator[BoolArray]:
-    """Yield wider replacements of a condition: none at all, or a range with one end instead of two."""
+    """Yield wider replacements of a condition: no condition, or a range with one end instead of two."""
     if column.occurring(allowed).all():
         return
     yield np.ones_like(allowed)
@@ -377,7 +377,7 @@ def _wider(allowed: BoolArray, column: Column) -> Iterator[BoolArray]:
 
 
 def united(regions: list[Region], columns: Sequence[Column]) -> list[Region]:
-    """Return the rules, each two of one outcome that differ in one feature made one: together they cover the same."""
+    """Merge pairs of rules with the same outcome that differ in one feature; together they cover the same samples."""
     kept = list(regions)
     pairs = itertools.combinations(range(len(kept)), 2)
     while (pair := next(pairs, None)) is not None:

@@ -36,13 +36,13 @@ class ModelCondition:
     low, high : float or None
         A value must be above `low` and at most `high`; None for no limit.
     categories : tuple or None
-        The categories that are meant; None for a numeric feature.
+        Categories of the condition; None for a numeric feature.
     negated : bool
-        Whether the value must be none of `categories`, instead of one of them.
+        Whether the value must not be in `categories`, instead of in it.
     missing : bool
-        Whether a missing value meets the condition too.
+        Whether missing values meet the condition too.
     only_missing : bool
-        Whether nothing but a missing value meets the condition.
+        Whether only missing values meet the condition.
     """
 
     feature: str
@@ -59,7 +59,7 @@ class ModelCondition:
         return 2 if self.low is not None and self.high is not None else 1
 
     def holds_for(self, values: NDArray[Any]) -> BoolArray:
-        """Tell for each value of the feature whether it meets the condition; NaN or None where it is missing."""
+        """Return a mask of the values of the feature that meet the condition; NaN or None are missing values."""
         if values.dtype == object:
             known = np.array([value is not None for value in values], dtype=bool)
             named = set(self.categories or ())
@@ -88,12 +88,12 @@ class Share:
 
     @property
     def value(self) -> float:
-        """The share; NaN where there is nothing to count."""
+        """The share; NaN if `total` is 0."""
         return self.count / self.total if self.total else nan
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Lower and upper end of the interval; (0, 1) where there is nothing to count.
+        """Lower and upper end of the interval; (0, 1) if `total` is 0.
 
         Examples
         --------
@@ -107,20 +107,20 @@ class Share:
 
 @dataclass(frozen=True)
 class ModelRule:
-    """If all conditions hold, the model most often predicts this class.
+    """If-then rule that agrees with a model: if all conditions hold, the model mostly predicts this class.
 
     Attributes
     ----------
     number : int
-        Its number in the rule set, from 1.
+        Number in the rule set, from 1.
     label : class or None
-        The class; None where the model most often abstains.
+        The class; None if the model mostly abstains.
     conditions : tuple of ModelCondition
         At most one per feature; empty for the default rule.
     is_default : bool
         Whether the rule is for all samples that meet no other rule.
     n_covered : int
-        How many samples the rule covers, of those that the rules were chosen for.
+        Number of samples covered by the rule, among those used to extract the rules.
     coverage : float
         Their share.
     n_held_out : int
@@ -149,7 +149,7 @@ class ModelRule:
 
 
 def first_met(antecedents: Sequence[Sequence[ModelCondition]], names: Sequence[str], table: Table) -> IntArray:
-    """Return the place of the one antecedent that each sample meets; the last one is for the rest."""
+    """Return the index of the antecedent that each sample meets; the last one is for the rest."""
     places = np.full(len(table), len(antecedents) - 1)
     for place, conditions in enumerate(antecedents[:-1]):
         met = np.ones(len(table), dtype=bool)
@@ -163,7 +163,7 @@ def first_met(antecedents: Sequence[Sequence[ModelCondition]], names: Sequence[s
 def short_decimal(low: float, high: float) -> float:
     """Return the number with the fewest decimals from `low` up to, but not including, `high`; then the most central.
 
-    So the number printed is the number compared with.
+    The printed number is then exactly the number used in comparisons.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def short_decimal(low: float, high: float) -> float:
 
 
 def number_repr(value: float) -> str:
-    """Return a number as Python, SQL and a reader take it, with nothing rounded away.
+    """Return a number as text that is exact in Python and SQL and short for a reader.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def number_repr(value: float) -> str:
 
 
 def share_text(value: float) -> str:
-    """Return a share in per cent, never rounded to 0 or 100 if it is neither.
+    """Return a share in percent, rounded to 0 or 100 only if it is exactly that.
 
     Examples
     --------

@@ -29,7 +29,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Rules(Sequence[R]):
-    """Rules of either kind: a sequence, and its exports."""
+    """Base class of rule sets: a sequence of rules with exports."""
 
     rules: tuple[R, ...]
 
@@ -51,14 +51,14 @@ class _Rules(Sequence[R]):
     def to_csv(self, *, keep_formulas: bool = False) -> str:
         """Return the table of `to_frame` as CSV.
 
-        Of rules of boxes, the values behind the levels follow: "<feature> from" and "<feature> to" for each numeric
-        feature, in the user's units; empty where a rule has no condition.
+        For box rules, further columns have the values of the levels: "<feature> from" and "<feature> to" for each
+        numeric feature, in the user's units; empty if a rule has no condition.
 
         Parameters
         ----------
         keep_formulas : bool, default=False
-            Whether names and cells that a spreadsheet would compute, such as ``=1+1``, stay as they are. If not, an
-            apostrophe comes before them, which makes them text.
+            Whether to keep names and cells that a spreadsheet would compute, such as ``=1+1``. If not, they are
+            prefixed with an apostrophe, which marks them as text.
         """
         return csv_text(self._csv_frame(), keep_formulas=keep_formulas)
 
@@ -71,7 +71,7 @@ class _Rules(Sequence[R]):
         Parameters
         ----------
         indent : int, default=None
-            Width of an indentation; None: all in one line.
+            Number of spaces per level; None: all in one line.
         """
         return json_text(self.to_dict(), indent)
 
@@ -82,16 +82,16 @@ def _html(head: Sequence[str], rows: Sequence[Sequence[str | Cell]], caption: st
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleSet(_Rules[Rule]):
-    """The rules of boxes, the best first, to read, filter, export and predict with.
+    """Box rules, the best first, to read, filter, export and predict with.
 
-    Made by `rules_of` with ``kind="boxes"``, not by hand. Immutable; slices and filters are rule sets again. A rule of
-    a single model has the number of its box.
+    Returned by `rules_of` with ``kind="boxes"``. Immutable; slices and filters are rule sets again. A rule of a single
+    model has the number of its box.
 
     Attributes
     ----------
     rules : tuple of Rule
     dropped : tuple of str
-        What simplification merged and left out, in the order in which it did so.
+        Log of the merged rules and dropped conditions of a simplification, in order.
 
     Examples
     --------
@@ -123,9 +123,9 @@ class RuleSet(_Rules[Rule]):
     def numbers(self) -> tuple[int, ...]:
         """The number of each rule; slices and filters keep it.
 
-        It is that of its box, the row in `lower_` and `upper_` of the model, which stays the same while the model
-        learns more: boxes are only added. Of boxes that `simplify` has merged it is the lowest. The rules of an
-        ensemble stand for boxes of several members and are numbered from 1 in this list, anew for every list.
+        It is the number of its box, the row in `lower_` and `upper_` of the model, which does not change while the
+        model learns, since boxes are only added. For boxes merged by `simplify` it is the lowest number. Rules of an
+        ensemble combine boxes of several members and are numbered from 1 in each list.
         """
         if self._domain.n_members == 1:
             return tuple(rule.nodes[0] for rule in self)
@@ -156,7 +156,7 @@ class RuleSet(_Rules[Rule]):
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The features that the conditions of each rule are about, in their order."""
+        """The features of the conditions of each rule, in order."""
         return tuple(scale.feature for scale in self.scales)
 
     @property
@@ -172,7 +172,7 @@ class RuleSet(_Rules[Rule]):
         min_support: float = 0,
         feature: str | None = None,
     ) -> RuleSet:
-        """Return some of the rules.
+        """Return the rules that meet all given criteria.
 
         Parameters
         ----------
@@ -208,18 +208,17 @@ class RuleSet(_Rules[Rule]):
         return RuleSet(rules, self._domain, self.dropped, numbers)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each sample by the rules alone: that of the nearest rule.
+        """Predict the class of each sample by the nearest rule.
 
-        Nearest is the rule whose box has the smallest L1 distance to the sample, in features scaled to [0, 1]; features
-        without a condition and missing values add nothing. On ties the rule with the higher confidence factor counts,
-        then the first. The model's own `predict` also takes the size of the boxes into account, has each member of an
-        ensemble vote, and with evidence mapping adds up the contributions of all boxes, so that it may predict another
-        class.
+        The nearest rule has the smallest L1 distance between its box and the sample, in features scaled to [0, 1];
+        features without a condition and missing values add nothing. Ties are broken by the confidence factor, then by
+        order. The model's own `predict` also takes the size of the boxes into account, uses votes in an ensemble, and
+        with evidence mapping sums the contributions of all boxes, so that it may predict another class.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Raw features, as the model takes them.
+            Raw features, as for the model.
 
         Returns
         -------
@@ -231,10 +230,10 @@ class RuleSet(_Rules[Rule]):
         return np.asarray(self._domain.classes[indices[self._domain.nearest(self, self._domain.encode(X))]])
 
     def to_text(self) -> str:
-        """Return the rules in words, as the paper prints them, with ranges in the user's units in brackets.
+        """Return the rules in the paper's text form, with ranges in the user's units in brackets.
 
-        Features without a condition are left out. A rule without any condition reads "If anything"; as the last of
-        several it is for the samples that lie in no other rule, and reads "Otherwise".
+        Features without a condition are omitted. A rule without any condition begins with "If anything", or with
+        "Otherwise" if it is the last of several, for samples in no other rule.
         """
         texts = (
             of_boxes.rule_text(number, rule, self._domain, is_rest=len(self) > 1 and rule is self.rules[-1])
@@ -248,8 +247,8 @@ class RuleSet(_Rules[Rule]):
         A cell holds the level of a feature ("1"), its first and last level ("2-3"), its categories ("blue|red"), or
         "any". After the features come the label, the confidence of each class, support, how many of these samples were
         labelled, the number of members that have the rule, and the confidence factor; with evidence mapping also the
-        evidence of its box for each class, NaN for a box without a weight. A feature called like one of these columns,
-        such as "label", is called "feature label"; so it is in Markdown and HTML.
+        evidence of its box for each class, NaN for a box without a weight. A feature named like one of these columns,
+        such as "label", becomes "feature label", also in Markdown and HTML.
         """
         cells = [of_boxes.table_row(rule, self._domain) for rule in self]
         return self._frame(cells, of_boxes.table_head(self._domain))
@@ -262,7 +261,7 @@ class RuleSet(_Rules[Rule]):
         return pd.DataFrame(rows, pd.Index(self.numbers, name=of_boxes.NUMBER, dtype="int64"), columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values: classes, features with their terms and cut points, rules, `dropped`."""
+        """Return the rule set as plain values: classes, features with their terms and cut points, rules, `dropped`."""
         pairs = zip(self.numbers, self, strict=True)
         return {
             "kind": "boxes",
@@ -278,7 +277,7 @@ class RuleSet(_Rules[Rule]):
         return markdown_table(*self._table(), plain=True) + "\n"
 
     def to_html(self) -> str:
-        """Return the table of `to_frame` in HTML; a cell shows its terms and range under the mouse pointer."""
+        """Return the table of `to_frame` in HTML; cells have their terms and ranges as tooltips."""
         head, rows = self._table()
         return _html(
             head, [of_boxes.with_titles(*one, self._domain) for one in zip(rows, self, strict=True)], repr(self)
@@ -295,20 +294,20 @@ class RuleSet(_Rules[Rule]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModelRuleSet(_Rules[ModelRule]):
-    """Few short rules that agree with a model: exclusive of each other, and a default rule for the rest.
+    """A few short, mutually exclusive rules that agree with a model, and a default rule for the rest.
 
-    Made by `rules_of`, not by hand. Every sample meets exactly one rule: one that has conditions, or else the last,
-    which has none. A missing value meets a condition only where "or missing" follows it. Rules are numbered from 1,
-    those that cover most samples first. The numbers hold for this rule set: rules made anew, such as after an update,
-    are new rules with new numbers. Boxes keep theirs: see `RuleSet`.
+    Returned by `rules_of`. Every sample meets exactly one rule: one with conditions, or else the last one, which has
+    none. A missing value meets a condition only if the condition ends with "or missing". Rules are numbered from 1, by
+    decreasing coverage. The numbers are only valid for this rule set: rules extracted after an update have new numbers.
+    Box rules have permanent ones: see `RuleSet`.
 
     Attributes
     ----------
     rules : tuple of ModelRule
     n_samples : int
-        How many samples the rules were chosen for.
+        Number of samples that the rules were extracted for.
     from_boxes : bool
-        Whether these were drawn from the boxes, because none were given.
+        Whether these samples were drawn from the boxes, because none were given.
 
     Examples
     --------
@@ -365,7 +364,7 @@ class ModelRuleSet(_Rules[ModelRule]):
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The features of the model, in their order."""
+        """The features of the model, in order."""
         return tuple(self._names)
 
     @property
@@ -379,7 +378,7 @@ class ModelRuleSet(_Rules[ModelRule]):
         return sum(rule.n_agreeing for rule in self) / self.n_held_out if self.n_held_out else nan
 
     def apply_table(self, table: Table) -> IntArray:
-        """Return the place of the rule that each sample of a table that has been read meets."""
+        """Return the index of the rule that each sample of a `Table` meets."""
         return of_model.first_met([rule.conditions for rule in self], self._names, table)
 
     def apply(self, X: Any) -> IntArray:
@@ -397,9 +396,9 @@ class ModelRuleSet(_Rules[ModelRule]):
         return self.apply_table(self._reader.read(X)) + 1
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each sample by the rules alone.
+        """Predict the class of each sample by the rules.
 
-        Where a rule stands for no prediction, it is -1 for integer classes and None for others, as in the model.
+        If a rule means abstention, it is -1 for integer classes and None for others, as for the model.
 
         Parameters
         ----------
@@ -424,7 +423,7 @@ class ModelRuleSet(_Rules[ModelRule]):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples with or without labels, best such that the rules were not made with.
+            Samples with or without labels, preferably not those used to extract the rules.
         """
         view = view_of(self._model)
         table = view.read(X)
@@ -471,10 +470,10 @@ class ModelRuleSet(_Rules[ModelRule]):
     def to_frame(self) -> Any:
         """Return the rules as a pandas DataFrame, a row per rule.
 
-        After number, class, counts and shares come for each feature with a condition "<feature> above" and "<feature>
-        at most", or "<feature> is" and "<feature> is not" with the categories, joined by "|"; and "<feature> missing":
-        "yes" where a missing value meets the condition too, "only" where nothing else does, "no" where any known value
-        does. Cells are empty where a rule has no such condition.
+        The columns are number, class, counts and shares, and for each feature with a condition "<feature> above" and
+        "<feature> at most", or "<feature> is" and "<feature> is not" with the categories, joined by "|"; and
+        "<feature> missing": "yes" if missing values meet the condition too, "only" if only they do, "no" if any known
+        value does. Cells are empty if a rule has no such condition.
         """
         pd = optional("pandas", "data")
         every = dict.fromkeys(name for rule in self for one in rule.conditions for name in of_model.bounds(one))
@@ -514,20 +513,20 @@ class ModelRuleSet(_Rules[ModelRule]):
     def to_sql(self, result: str = "class") -> str:
         """Return the rules as an SQL expression, ``CASE WHEN ... END``, for a table with the features as columns.
 
-        Missing values are NULL there. Names are in double quotes and texts in single quotes, as in standard SQL:
-        PostgreSQL, SQLite, DuckDB, Oracle and SQL Server read them so. A text with a backslash makes a warning, because
-        some other databases would read an escape. Dates are timestamps or texts in ISO 8601; rules with them are read
-        by SQLite, PostgreSQL and DuckDB.
+        Missing values are NULL. Names are in double quotes and texts in single quotes, as in standard SQL, which
+        PostgreSQL, SQLite, DuckDB, Oracle and SQL Server follow. A text with a backslash raises a warning, because some
+        other databases would read it as an escape. Dates are timestamps or texts in ISO 8601; rules with dates work in
+        SQLite, PostgreSQL and DuckDB.
 
         Parameters
         ----------
         result : {"class", "rule"}, default="class"
-            What the expression gives: the class, or the number of the rule.
+            Result of the expression: the class, or the number of the rule.
         """
         return sql_code(self, check_option("to_sql", "result", result, RESULTS))
 
     def to_python(self, name: str = "predict", result: str = "class") -> str:
-        """Return the rules as the source of a Python function that takes one sample and needs no package.
+        """Return the rules as the source of a Python function of one sample, without dependencies.
 
         Dates are `date` or `datetime` objects, or texts in ISO 8601.
 
@@ -536,7 +535,7 @@ class ModelRuleSet(_Rules[ModelRule]):
         name : str, default="predict"
             Name of the function.
         result : {"class", "rule"}, default="class"
-            What the function returns: the class, or the number of the rule.
+            Result of the function: the class, or the number of the rule.
         """
         if not is_name(name):
             raise ValueError(f"name of to_python must be the name of a function, such as 'predict', got {name!r}.")

@@ -1,4 +1,4 @@
-"""Rules of a classifier, of one of two kinds."""
+"""`rules_of`: if-then rules of a classifier, of one of two kinds."""
 
 from __future__ import annotations
 
@@ -49,71 +49,68 @@ def rules_of(
     min_support: float | None = None,
     simplify: Any = None,
 ) -> ModelRuleSet | RuleSet:
-    """Return if-then rules of a classifier: few and short ones that agree with it, or one per labelled box.
+    """Return if-then rules of a classifier: a few short ones that agree with it, or one per labelled box.
 
     Parameters
     ----------
     model : fitted FuzzyARTMAP, SSLART, AutoSSLART or WESSLART
     X : array-like of shape (n_samples, n_features), default=None
-        Of kind "model": samples for which the rules shall agree with the model, labelled or not, such as those it has
-        learnt. The model keeps no unlabelled samples; without X, samples drawn from its boxes stand for them.
+        For kind "model": samples on which the rules should agree with the model, labelled or not, such as those it has
+        learnt. None: samples drawn from the boxes of the model, which stores no unlabelled samples.
     y : array-like of shape (n_samples,), default=None
-        Of kind "model": labels of these samples, with gaps, to count how often each rule is right. None: the labels
-        that the model keeps; without evidence mapping, those of each box, counted at the middle of the box.
+        For kind "model": labels of these samples, -1, None or NaN where unlabelled, to measure the accuracy of each
+        rule. None: the labels stored by the model; without evidence mapping, those of each box, at its centre.
     kind : {"model", "boxes"}, default="model"
-        "model": exclusive rules that give what the model predicts as often as so few can, and a default rule for the
-        rest. "boxes": one rule per labelled box, as in the paper, with the counts of its labels. Where one box decides
-        a prediction, as with one-to-many and one-to-one mapping, these are exact; with evidence mapping the model may
-        predict another class inside a box.
+        "model": mutually exclusive rules that agree with the model as often as possible for their number, and a default
+        rule for the rest. "boxes": one rule per labelled box, as in the paper, with the counts of its labels. If one
+        box decides a prediction, as with one-to-many and one-to-one mapping, these are exact; with evidence mapping the
+        model may predict another class inside a box.
     max_rules : int, default=None
-        Of kind "model": how many rules at most, the default rule included. None: 12.
+        For kind "model": maximum number of rules, including the default rule. None: 12.
     max_conditions : int, default=None
-        Of kind "model": how many conditions a rule may have, at most one per feature; a range with two ends is one
+        For kind "model": maximum number of conditions in a rule, at most one per feature; a range with two ends is one
         condition. None: 4.
     levels : int, or mapping from feature to int or to cut points, default=None
-        Of kind "boxes": Q, the number of levels of a feature, V_q = (q - 1) / (Q - 1); each side of a box gets the
-        nearest level. Or the cut points of an expert: increasing values in the units of the feature give one level more
-        than there are cuts, and the level of a value is one more than the number of cuts below it. Features that a
-        mapping leaves out have 5 levels. Categories have none. None: 5.
+        For kind "boxes": Q, the number of levels of a feature, V_q = (q - 1) / (Q - 1); each side of a box gets the
+        nearest level. Or cut points: increasing values in the units of the feature, where the level of a value is one
+        plus the number of cuts below it. Features missing in a mapping have 5 levels. Categories have none. None: 5.
     terms : sequence of str, or mapping from feature to a sequence of str, default=None
-        Of kind "boxes": names of the levels. None: "Very Small" to "Very Large".
+        For kind "boxes": names of the levels. None: "Very Small" to "Very Large".
     min_confidence : float, default=None
-        Of kind "boxes": leave out rules whose class has less than this share of their labelled samples. None: 0.
+        For kind "boxes": drop rules whose class has less than this share of their labelled samples. None: 0.
     min_support : float, default=None
-        Of kind "boxes": leave out rules with fewer samples than this, labelled and unlabelled. None: 0.
+        For kind "boxes": drop rules with fewer samples than this, labelled and unlabelled. None: 0.
     simplify : False or (X, y), default=None
-        Of kind "boxes": labelled samples, such as those the model has learnt. Rules are then merged with their
-        neighbours and lose conditions as long as `RuleSet.predict` gives the same class for each of these samples;
-        `RuleSet.dropped` lists what was merged and left out. Only the last rule may lose all its conditions: it is then
-        for the samples that lie in no other rule. Samples without a label do not count. The model keeps no samples, so
-        that `True` is refused. A model with evidence mapping is refused too, because no single rule decides its
-        predictions. None: False.
+        For kind "boxes": labelled samples, such as those the model has learnt. Rules are then merged with their
+        neighbours and lose conditions as long as `RuleSet.predict` returns the same class for each of these samples;
+        `RuleSet.dropped` is the log. Only the last rule may lose all its conditions: it is then for the samples in no
+        other rule. Unlabelled samples are ignored. `True` is invalid, since the model stores no samples, and so is a
+        model with evidence mapping, because no single rule decides its predictions. None: False.
 
     Returns
     -------
     ModelRuleSet or RuleSet
-        Of kind "model": by falling coverage, the default rule last. Of kind "boxes": by falling confidence factor, then
-        falling support.
+        For kind "model": by decreasing coverage, the default rule last. For kind "boxes": by decreasing confidence
+        factor, then decreasing support.
 
     Notes
     -----
-    Rules of the model are read from a decision tree that imitates it, on the samples given and on others drawn between
-    them, all labelled by the model. Several trees are grown by information gain, each cut back to the part with the
-    fewest errors for this number of rules (leaves of the default class need no rule) and improved by alternating
-    optimisation of its splits; the one that agrees with the model most often is kept. Conditions that almost nothing
-    depends on are then left out. No random seed is needed: the
-    same model and samples give the same rules.
+    Rules of kind "model" are the leaves of a surrogate decision tree, trained on the given samples and on others drawn
+    between them, all labelled by the model. Several trees are grown by information gain, each pruned to the subtree
+    with the fewest errors for this number of rules (leaves of the default class need no rule) and improved by
+    alternating optimisation of its splits; the one that agrees with the model most often is used. Conditions with
+    almost no effect are then dropped. The result is deterministic.
 
-    Of an ensemble, rules of boxes that read the same (one class, the same levels in every feature) become one. It lists
-    the members that have it, adds up their counts and supports, and covers their ranges in the user's units.
+    In an ensemble, box rules with the same text (one class, the same levels in every feature) are merged. The merged
+    rule lists its members, adds up their counts and supports, and covers their ranges in the user's units.
 
-    The confidence factor of a box is that of Carpenter and Tan (1995), by which they prune rules:
+    The confidence factor of a box is that of Carpenter and Tan (1995), used there for pruning:
     CF_j = γ U_j + (1 - γ) A_j with γ = 0.5. Usage U_j is the number of labelled samples of its class that rule j has
-    learnt, divided by the highest number of a rule for this class. Accuracy A_j is the share of its class among the
-    labelled samples of rule j, divided by the highest share of a rule for this class. Merged rules of an ensemble count
-    as one; a rule merged by `simplify` has the highest factor of its parts.
+    learnt, divided by the highest number among the rules for this class. Accuracy A_j is the share of its class among
+    the labelled samples of rule j, divided by the highest share among the rules for this class. Merged rules of an
+    ensemble count as one; a rule merged by `simplify` has the highest factor of its parts.
 
-    A range of levels covers the box: from the lower end of its first level to the upper end of its last one. Levels
+    A range of levels contains the box: from the lower end of its first level to the upper end of its last one. Levels
     end midway between V_q and V_{q+1}.
 
     Examples

@@ -1,4 +1,4 @@
-"""Decision trees that imitate a model: samples in bins, splits, growth, pruning, refinement."""
+"""Surrogate decision trees: binned samples, splits, growth, pruning, refinement."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart.rules._model_rules import ModelCondition, short_decimal
 
 MAX_CUTS = 64
-FEW_NAMES = 3  # up to this number categories are always listed by name, never as "none of the others"
-MAX_NAMED = 6  # categories on the smaller side of a split
-MIN_DIFFERENCE = 1e-9  # of gains and errors: smaller ones are rounding
-MIN_LEAF = 1.0  # weight of the samples in a leaf
-MAX_SWEEPS = 8  # of refinement
+FEW_NAMES = 3  # up to so many categories are listed by name, never as "none of the others"
+MAX_NAMED = 6  # maximum number of categories on the smaller side of a split, for readable rules
+MIN_DIFFERENCE = 1e-9  # differences of gains and errors below it are rounding
+MIN_LEAF = 1.0  # minimum weight of the samples in a leaf
+MAX_SWEEPS = 8  # of refinement; mostly fewer are needed
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One feature in bins: ranges between cuts, or categories; missing values have the last bin.
+    """One binned feature: ranges between cuts, or categories; the last bin is for missing values.
 
-    Cuts are short decimals, increasing. `has_missing`: a value is missing in one of the samples.
+    Cuts are increasing short decimals. `has_missing`: whether any sample has a missing value.
     """
 
     feature: str
@@ -38,22 +38,22 @@ class Column:
 
     @property
     def n_bins(self) -> int:
-        """Number of bins, that of missing values included."""
+        """Number of bins, including that of missing values."""
         return (len(self.cuts) + 1 if self.categories is None else len(self.categories)) + 1
 
     def bins(self, values: NDArray[Any]) -> IntArray:
-        """Return the bin of each value; that of missing values also for categories that are not known."""
+        """Return the bin of each value; unknown categories get the bin of missing values."""
         if self.categories is None:
             return np.where(np.isnan(values), self.n_bins - 1, np.searchsorted(self.cuts, values, side="left"))
         place, missing = {category: index for index, category in enumerate(self.categories)}, self.n_bins - 1
         return np.array([place.get(value, missing) for value in values], dtype=np.int64)
 
     def occurring(self, bins: BoolArray) -> BoolArray:
-        """Return a mask of bins without that of missing values if none is missing."""
+        """Return a mask of bins without that of missing values, if none is missing."""
         return bins if self.has_missing else bins[:-1]
 
     def condition(self, allowed: BoolArray) -> ModelCondition | None:
-        """Return the condition that a set of bins stands for; None if every bin that occurs is allowed."""
+        """Return the condition of a set of allowed bins; None if every occurring bin is allowed."""
         if self.occurring(allowed).all():
             return None
         known, missing = allowed[:-1], bool(allowed[-1]) and self.has_missing
@@ -71,7 +71,7 @@ class Column:
 
 
 def columns_of(table: Table, names: Sequence[str], known: Mapping[int, Sequence[Category]]) -> list[Column]:
-    """Return the columns of a table: categories known to the model and then others, or cuts between the values."""
+    """Return the binned columns of a table: categories known to the model and then others, or cuts between values."""
     columns = []
     for place, name in enumerate(names):
         if place in known:
@@ -85,7 +85,7 @@ def columns_of(table: Table, names: Sequence[str], known: Mapping[int, Sequence[
 
 
 def _cuts(values: FloatArray) -> FloatArray:
-    """Return short decimals that separate values: all distinct ones if they are few, else about equal shares."""
+    """Return short decimals as cuts: between all distinct values if they are few, else about equal shares."""
     values = np.sort(values[~np.isnan(values)])
     distinct = np.unique(values)
     if len(distinct) <= MAX_CUTS + 1:
@@ -111,9 +111,9 @@ NO_SPLIT = Split(0.0, -1, np.empty(0, dtype=bool))
 
 
 class Grid:
-    """Samples in bins, their weights, and the outcome that the model predicts for each.
+    """Binned samples with weights, and the outcome predicted by the model for each.
 
-    Outcomes are indices of classes; that after the last class stands for abstention.
+    Outcomes are class indices; the index after the last class is abstention.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Grid:
         self.missing = self.starts[1:] - 1
         self.may_cut: BoolArray = ~self.is_category[self.column_of]
         self.may_cut[self.missing] = False
-        self.may_cut[self.missing - 1] = self.has_missing & ~self.is_category  # above the last bin nothing else lies
+        self.may_cut[self.missing - 1] = self.has_missing & ~self.is_category  # only missing values are above it
 
     def __len__(self) -> int:
         return len(self.outcomes)
@@ -141,11 +141,11 @@ class Grid:
         return np.asarray(np.bincount(self.outcomes[rows], self.weights[rows], self.n_outcomes), dtype=np.float64)
 
     def left(self, split: Split, rows: IntArray) -> BoolArray:
-        """Tell which samples go left."""
+        """Return a mask of the samples that go left."""
         return np.asarray(split.left[self.bins[rows, split.column]])
 
     def best_split(self, rows: IntArray, allowed: BoolArray, weights: FloatArray) -> Split:
-        """Return the split of some samples that gains most information about the outcome, in the allowed columns."""
+        """Return the split of some samples with the highest information gain, in the allowed columns."""
         flat = self.flat[rows] * self.n_outcomes + self.outcomes[rows, None]
         size = int(self.starts[-1]) * self.n_outcomes
         counted = np.bincount(flat.ravel(), np.repeat(weights[rows], len(self.columns)), size)
@@ -168,14 +168,14 @@ class Grid:
         return best
 
     def _cut(self, place: int, with_missing: bool, gain: float) -> Split:
-        """Return the split after a bin, counted through all columns."""
+        """Return the split after a bin, given by its index over all columns."""
         column = int(self.column_of[place])
         bins = np.arange(self.starts[column], self.starts[column + 1]) <= place
         bins[-1] = with_missing
         return Split(gain, column, bins)
 
     def best_assignment(self, rows: IntArray, worth: FloatArray, allowed: BoolArray) -> Split:
-        """Return the split for which the samples that go left are worth most; worth is negative to the right."""
+        """Return the split that maximises the total worth of the samples that go left."""
         of_value = np.repeat(worth, len(self.columns))
         by_bin = np.bincount(self.flat[rows].ravel(), of_value, minlength=int(self.starts[-1]))
         cumulated = np.concatenate([[0.0], np.cumsum(by_bin)])
@@ -202,7 +202,7 @@ class Grid:
 
 
 def _best_categories(column: int, by_bin: FloatArray, total: FloatArray) -> Split:
-    """Return the best split of a column into two sets of categories, in the order of the share of an outcome."""
+    """Return the best split of a column into two sets of categories, sorted by the share of an outcome."""
     weight = by_bin.sum(axis=1)
     present = np.flatnonzero(weight > 0)
     best = NO_SPLIT
@@ -211,7 +211,7 @@ def _best_categories(column: int, by_bin: FloatArray, total: FloatArray) -> Spli
     n_left = np.arange(1, len(present))
     few = np.minimum(n_left, len(present) - n_left) <= MAX_NAMED
     outcomes = np.flatnonzero(total > 0)
-    for outcome in outcomes if len(outcomes) > 2 else outcomes[:1]:  # of two, both have the same order
+    for outcome in outcomes if len(outcomes) > 2 else outcomes[:1]:  # with two outcomes the orders are the same
         order = present[np.argsort(-by_bin[present, outcome] / weight[present], kind="stable")]
         gains = _gains(np.cumsum(by_bin[order], axis=0)[:-1], total) * few
         most = int(gains.argmax())
@@ -223,14 +223,14 @@ def _best_categories(column: int, by_bin: FloatArray, total: FloatArray) -> Spli
 
 
 def _gains(left: FloatArray, total: FloatArray) -> FloatArray:
-    """Return the information gained by splits, given the outcomes at the left; 0 where a side has too few samples."""
+    """Return the information gain of splits, given the outcomes on the left; 0 if a side has too few samples."""
     right = np.maximum(total - left, 0.0)
     enough = (left.sum(axis=1) >= MIN_LEAF) & (right.sum(axis=1) >= MIN_LEAF)
     return np.where(enough, float(_information(total)) - _information(left) - _information(right), 0.0)
 
 
 def _information(weights: FloatArray) -> FloatArray:
-    """Return the entropy of outcomes times their weight, in the last axis."""
+    """Return the entropy of outcomes times their weight, over the last axis."""
     total = weights.sum(axis=-1)
     return np.asarray(_x_log_x(total) - _x_log_x(weights).sum(axis=-1))
 
@@ -241,9 +241,9 @@ def _x_log_x(values: FloatArray) -> FloatArray:
 
 @dataclass(eq=False)
 class Node:
-    """A node of the tree with the samples that reach it; a leaf, with an outcome, until it has a split.
+    """A node of the tree with the samples that reach it; a leaf with an outcome until it is split.
 
-    `best` is the best split of a leaf, once it is known.
+    `best` is the best split of a leaf, once computed.
     """
 
     rows: IntArray
@@ -298,9 +298,9 @@ class Node:
 def grow(
     root: Node, grid: Grid, weights: FloatArray, candidates: BoolArray, max_leaves: int, max_features: int
 ) -> None:
-    """Split the leaf that gains most, again and again; a path has a limited number of the candidate features.
+    """Grow a tree best-first, by repeatedly splitting the leaf with the highest gain.
 
-    `weights` take the place of those of the grid.
+    A path has a limited number of the candidate features; `weights` override those of the grid.
     """
     leaves = root.leaves()
     while len(leaves) < max_leaves:
@@ -318,7 +318,7 @@ def grow(
 
 
 def _within(features: frozenset[int], most: int, n_columns: int) -> BoolArray:
-    """Tell which features may follow on a path: all while there is room, then only those it has already."""
+    """Return a mask of features allowed further down a path: all, or at the limit only those it already has."""
     allowed = np.full(n_columns, len(features) < most)
     allowed[list(features)] = True
     return allowed
@@ -335,8 +335,8 @@ class _Costs(NamedTuple):
 def prune(root: Node, grid: Grid, max_rules: int, price: float) -> int:
     """Prune a tree in place to at most `max_rules` leaves of non-default outcomes; return the default outcome.
 
-    Leaves of the default outcome need no rule. The part that is kept has the fewest errors of all parts of the tree
-    with as many rules, for the best choice of the default. A further rule must save errors of at least its price.
+    Leaves of the default outcome need no rule. The result has the fewest errors of all subtrees with as many rules, for
+    the best default outcome. A further rule must save errors of at least its price.
     """
     totals = {id(node): grid.totals(node.rows) for node, _ in root.walk()}
     prices = price * np.arange(max_rules + 1)
@@ -365,7 +365,7 @@ def _costs(node: Node, default: int, max_rules: int, totals: dict[int, FloatArra
 
 
 def _keep(node: Node, costs: _Costs, n_rules: int, default: int, totals: dict[int, FloatArray]) -> None:
-    """Keep the best part of a tree with a number of rules."""
+    """Reduce a tree to its best subtree with a number of rules."""
     n_left = int(costs.rules_left[n_rules])
     if n_left < 0:
         weights = totals[id(node)]
@@ -379,9 +379,9 @@ def _keep(node: Node, costs: _Costs, n_rules: int, default: int, totals: dict[in
 def refine(root: Node, grid: Grid, default: int, max_features: int) -> None:
     """Improve splits and outcomes of a tree in place, as long as it agrees with the model more often.
 
-    Each split is chosen anew for the leaves that it leads to: tree alternating optimisation (M. A. Carreira-Perpinan
-    and P. Tavallali, Alternating optimization of decision trees, NeurIPS 2018). The number of leaves with an outcome
-    other than the default does not rise, nor the number of features on the path to one of them above `max_features`.
+    Each split is optimised for its present subtrees: tree alternating optimisation (M. A. Carreira-Perpinan and P.
+    Tavallali, Alternating optimization of decision trees, NeurIPS 2018). The number of leaves with an outcome other
+    than the default does not increase, nor the number of features on the path to one of them above `max_features`.
     """
     for _ in range(MAX_SWEEPS):
         changed = False

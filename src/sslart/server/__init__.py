@@ -1,4 +1,4 @@
-"""A service that predicts, explains and learns over HTTP, and loses nothing that it has acknowledged.
+"""HTTP service that predicts, explains and learns, with durable writes.
 
 Needs the extra `serve`. `sslart serve` runs one in a process of its own.
 """

@@ -58,7 +58,7 @@ def take_warnings() -> None:
 
 
 def leave_warnings() -> None:
-    """Let warnings be as before, once no service of this process takes them."""
+    """Restore the handling of warnings once no service of this process redirects them."""
     global _n_services
     with _lock:
         _n_services -= 1

@@ -1,4 +1,4 @@
-"""The service: a store, its models, and a web server, as a process or in a thread."""
+"""The service: a database, its models and a web server, in a process or a thread."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ logger = logging.getLogger("sslart.server")
 class BoundedProtocol(HttpToolsProtocol):
     """A connection with limits on the size of a request head, and on the time to receive it.
 
-    The server itself would keep a head of any length in memory, and wait for the rest of it for ever: before a token is
-    looked at.
+    Without these limits, the server would buffer a head of any length, and wait for it forever, before a token is
+    checked.
     """
 
     _timer: asyncio.TimerHandle | None = None
     _n_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for the first head."""
+        """Start the timer for the first head."""
         super().connection_made(transport)
         self._begin()
 
     def on_message_begin(self) -> None:
-        """Begin with a new head."""
+        """Start a new head."""
         super().on_message_begin()
         self._begin()
 
@@ -62,7 +62,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def data_received(self, data: bytes) -> None:
-        """Read some bytes, and refuse a head that is too long."""
+        """Read some bytes; refuse a head that is too long."""
         super().data_received(data)
         if self._timer is not None:
             self._n_bytes += len(data)
@@ -70,11 +70,11 @@ class BoundedProtocol(HttpToolsProtocol):
                 self._refuse(b"431 Request Header Fields Too Large", b"The headers are too long.")
 
     def send_400_response(self, msg: str) -> None:
-        """Reject an unparsable request with a JSON error instead of the plain text of the server."""
+        """Reject an unparsable request with a JSON error instead of plain text."""
         self._refuse(b"400 Bad Request", b"The request cannot be read as HTTP, or its path is too long.")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
+        """Clean up after the connection."""
         self._end()
         super().connection_lost(exc)
 
@@ -166,8 +166,8 @@ def run(options: Options, tell: Callable[[str], None] = print, pages: Callable[[
         beyond = not is_loopback(options.host) or options.behind_proxy
         if beyond and not tokens(store.reader()):
             raise ValueError(
-                "Beyond this machine the service needs tokens: sslart serve "
-                f"{options.folder} --add-token NAME --scope admin makes one."
+                "To be reachable from other machines, the service needs tokens: sslart serve "
+                f"{options.folder} --add-token NAME --scope admin creates one."
             )
         hosts = (*LOOPBACK, options.host, *options.allow_hosts)
         registry = Registry(store, options.limits)
@@ -199,8 +199,8 @@ def _check_safe(options: Options) -> None:
             raise FileNotFoundError(f"There is no file {path}: check the name.")
     if not is_loopback(options.host) and options.tls_cert is None and not options.behind_proxy:
         raise ValueError(
-            "Beyond this machine tokens would be sent in the clear: give --tls-cert and --tls-key, or --behind-proxy "
-            "where a proxy on this machine does TLS."
+            "To other machines tokens would be sent unencrypted: give --tls-cert and --tls-key, or --behind-proxy "
+            "if a proxy on this machine terminates TLS."
         )
 
 
@@ -217,12 +217,12 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 class Service:
-    """A service that runs in a thread of this process; made by `serve`. It is a context manager, too.
+    """A service that runs in a thread of this process, created by `serve`; also a context manager.
 
     Attributes
     ----------
     url : str
-        Where it listens.
+        Address of the service.
     """
 
     def __init__(self, registry: Registry, app: Any, port: int) -> None:
@@ -236,7 +236,7 @@ class Service:
             self._thread.join(SECONDS_BETWEEN_LOOKS)
             if not self._thread.is_alive():
                 self._listening.close()
-                raise RuntimeError("The service could not be started: the log has the reason.")
+                raise RuntimeError("The service could not be started: see the log.")
 
     def __enter__(self) -> Self:
         return self
@@ -264,20 +264,20 @@ def serve(
 ) -> Service:
     """Serve the models of a folder in a thread of this process, on this machine only.
 
-    It is for notebooks, tests and examples; `sslart serve` runs a service in a process of its own.
+    For notebooks, tests and examples; `sslart serve` runs a service in its own process.
 
     Parameters
     ----------
     folder : path
-        Where the store is; made where it does not exist.
+        Folder of the database; created if missing.
     port : int, default=0
-        Where it listens; 0 takes any port that is free.
+        Port to listen on; 0 for any free port.
     limits : Limits, default=None
-        How much it takes on at once; None for the usual limits.
+        Limits on requests; None for the defaults.
     hosts : iterable of str
-        The names by which it may be called; those of this machine if not given.
+        Host names that clients may use; by default those of this machine.
     needs_token : bool, default=False
-        Whether a token is needed also where the store has none.
+        Whether requests need a token even if none exists yet.
     log_all : bool, default=False
         Whether every request is logged.
     pages : callable, default=None

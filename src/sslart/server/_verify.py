@@ -1,4 +1,4 @@
-"""A check of a store: whether all of it is whole, and whether the journal makes the same models again."""
+"""Integrity check of a database: checksums, and a replay of the journals that must give the same models."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Finding(NamedTuple):
 
 
 class _FitWaitsError(Exception):
-    """A fit that was not done yet: the journal cannot be followed beyond it."""
+    """Raised at a fit that has not been carried out yet: the replay stops there."""
 
 
 def verify(folder: Path) -> Iterator[Finding]:
-    """Check a store, also while a service uses it, and yield the findings. Nothing is written.
+    """Check a database and yield the findings; nothing is written. A service may be using it.
 
-    The journal is replayed from the older snapshot, and must make the newer one in every bit; a fit is done again.
+    The journal is replayed from the older snapshot, with its fits, and must give the newer one bit for bit.
     """
     path = folder / FILE_NAME
     if not path.is_file():
@@ -43,7 +43,7 @@ def verify(folder: Path) -> Iterator[Finding]:
         check_protocol(connection, path)
         connection.execute("BEGIN")  # all of it at one moment
         problems = [text for (text,) in connection.execute("PRAGMA integrity_check(10)") if text != "ok"]
-        yield Finding("", not problems, "; ".join(problems) or "the file of SQLite is whole")
+        yield Finding("", not problems, "; ".join(problems) or "the SQLite file is intact")
         for row in models(connection):
             yield from _checked_model(connection, row)
     except _damaged() as error:
@@ -75,11 +75,11 @@ def _checked_model(connection: Any, row: ModelRow) -> Iterator[Finding]:
             n_records, n_rows = n_records + len(some), n_rows + sum(one.n_rows for one in some)
             after = some[-1].sequence
         if after != row.last_sequence:
-            raise DamagedError(f"the journal ends at record {after}, and {row.last_sequence} were accepted")
+            raise DamagedError(f"the journal ends at record {after}, but {row.last_sequence} records were accepted")
         for upload in uploads(connection, row.id, row.last_sequence):
             for _ in parts(connection, upload.id):
                 pass
-        yield Finding(row.name, True, f"{n_records} records with {n_rows} rows are whole, up to record {after}")
+        yield Finding(row.name, True, f"{n_records} records with {n_rows} rows are intact, up to record {after}")
     except _damaged() as error:
         yield Finding(row.name, False, str(error))
         return
@@ -98,13 +98,15 @@ def _replayed(connection: Any, row: ModelRow) -> Iterator[Finding]:
             made, stored = digest_of(model_bytes(replica.model)), digest_of(read_snapshot(connection, snapshot))
             words = f"the snapshot after record {snapshot.sequence}"
             if made != stored:
-                yield Finding(row.name, False, f"{words} is not what the journal makes: {made} in place of {stored}")
+                yield Finding(
+                    row.name, False, f"{words} differs from the replayed journal: digest {made} instead of {stored}"
+                )
                 return
-            yield Finding(row.name, True, f"{words} is what the journal makes in every bit")
+            yield Finding(row.name, True, f"{words} equals the replayed journal, bit for bit")
         try:
             _follow(connection, row, replica, row.last_sequence)
         except _FitWaitsError:
-            yield Finding(row.name, True, f"a fit waits after record {replica.sequence}")
+            yield Finding(row.name, True, f"a fit is pending after record {replica.sequence}")
         if replica.model is not None:
             digest = digest_of(model_bytes(replica.model))
             yield Finding(row.name, True, f"after record {replica.sequence} the model has the digest {digest}")

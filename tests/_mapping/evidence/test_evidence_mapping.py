@@ -69,7 +69,7 @@ def test_few_labels_suffice(model: Any, blobs: Any, few_labels: Any) -> None:
 
 def test_probabilities_are_in_the_order_of_the_classes() -> None:
     X = np.array([[0.0], [1.0], [0.5]])
-    model = plain(shuffle=False).fit(X, ["c", "a", "b"])  # learnt in another order than sorted
+    model = plain(shuffle=False).fit(X, ["c", "a", "b"])  # learnt other order than sorted
     assert model.classes_.tolist() == ["a", "b", "c"]
     assert model.predict_proba(X).argmax(axis=1).tolist() == [2, 0, 1]
     assert model.predict(X).tolist() == ["c", "a", "b"]

@@ -207,7 +207,7 @@ def test_a_token_without_the_scope_is_refused(guarded: Guarded, method: str, pat
             break
         answer = guarded.ask(method, filled, one)
         assert answer.status_code == 403, one
-        assert answer.json()["error"] == f"The token {one!r} has not the scope {scope!r}."
+        assert answer.json()["error"] == f"The token {one!r} does not have the scope {scope!r}."
 
 
 @pytest.mark.parametrize(
@@ -435,5 +435,5 @@ def test_an_unexpected_error_is_logged_and_told_without_any_detail(
         while "a secret of the inside" not in caplog.text and time.monotonic() < end:
             time.sleep(0.01)
     assert answer.status_code == 500
-    assert answer.json() == {"error": "An internal error: the log of the service has it."}
+    assert answer.json() == {"error": "Internal error: see the log of the service."}
     assert "a secret of the inside" in caplog.text

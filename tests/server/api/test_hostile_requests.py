@@ -136,7 +136,7 @@ def test_a_model_may_be_named_as_a_path_is(hasty: httpx.Client, name: str) -> No
 def test_too_many_rows_are_refused(hasty: httpx.Client, path: str) -> None:
     answer = hasty.post(f"/v1/models/flowers/{path}", json={"rows": [{"sepal_length": 1}] * 51})
     assert answer.status_code == 422
-    assert "51 rows, and 50 is the limit" in answer.json()["error"]
+    assert "51 rows, but the limit is 50" in answer.json()["error"]
 
 
 def test_too_many_labels_and_samples_are_refused(hasty: httpx.Client) -> None:
@@ -254,7 +254,7 @@ def test_a_client_that_goes_away_leaves_nothing(tmp_path: Path, caplog: pytest.L
 def test_unknown_paths_are_not_found(client: httpx.Client, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 404
-    assert answer.json() == {"error": "There is nothing at this path."}
+    assert answer.json() == {"error": "Unknown path."}
 
 
 def test_a_method_that_a_path_does_not_have_is_refused_with_those_it_has(client: httpx.Client) -> None:

@@ -162,7 +162,7 @@ def test_a_row_is_found_by_its_id(client: httpx.Client, name: str) -> None:
     assert done(client, f"{PATH}/labels", labels=[{"row": name, "label": "setosa"}])["rows"] == [row]
     again = client.post(f"{PATH}/learn", json={"rows": [ROWS[3]], "ids": [name]})
     assert again.status_code == 409
-    assert "id" in again.json()["error"]
+    assert "row with the ID" in again.json()["error"]
 
 
 @pytest.mark.parametrize("ids", [["a", "a"], ["a"], ["a", "b", "c"], ["", "b"], ["x" * 201, "b"], [1, 2]])
@@ -181,7 +181,7 @@ def test_a_misspelt_column_is_told_and_more_columns_do_no_harm(client: httpx.Cli
     misspelt = {name.replace("petal_width", "petal_widht"): value for name, value in ROWS[0].items()}
     answer = client.post(f"{PATH}/predict", json={"rows": [ROWS[0], misspelt]})
     assert answer.status_code == 422
-    assert "Row 2 lacks 'petal_width'" in answer.json()["error"]
+    assert "Row 2 lacks features of the model ('petal_width')" in answer.json()["error"]
     more = {**ROWS[0], "machine": "7", "species": "setosa"}
     answers = [client.post(f"{PATH}/predict", json={"rows": [row]}).json()["predictions"] for row in (ROWS[0], more)]
     assert answers[0] == answers[1]
@@ -290,7 +290,7 @@ def test_another_request_with_the_same_key_is_refused(client: httpx.Client, fres
     for path, body in others:
         answer = client.post(f"{fresh}/{path}", json=body, headers=KEY)
         assert answer.status_code == 409
-        assert "idempotency key 'once'" in answer.json()["error"]
+        assert "Idempotency-Key 'once'" in answer.json()["error"]
     assert client.get(fresh).json()["rows"] == 151
 
 

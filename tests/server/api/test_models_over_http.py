@@ -266,7 +266,7 @@ def test_a_model_from_a_file_is_never_fitted_to_a_part_of_its_rows(client: httpx
     before = client.get(f"{path}/state").json()
     for answer in (client.post(f"{path}/refit", json={}), client.post(f"{path}/table", content=CSV)):
         assert answer.status_code == 409
-        assert "came from a file" in answer.json()["error"]
+        assert "was imported from a file" in answer.json()["error"]
     assert client.get(f"{path}/state").json() == before
     assert client.get(path).json()["classes"] == ["setosa", "versicolor", "virginica"]
 

@@ -53,8 +53,8 @@ def test_rows_are_read_as_the_cells_of_a_table_are(cells: list[dict[str, Any]]) 
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"length": 1.0, "weight": "heavy"}, "'heavy' in row 1 is none"),
-        ({"length": True, "weight": 1.0}, "is none"),
+        ({"length": 1.0, "weight": "heavy"}, "'heavy' in row 1 is not one"),
+        ({"length": True, "weight": 1.0}, "is not one"),
         ({"length": 10**400}, "infinity"),
         ({"lenght": 1.0, "weight": 1.0}, "correct the name"),
         ({"length": None, "weight": None, "colour": None}, "no value"),

@@ -1,4 +1,4 @@
-"""A loss of power at any moment: what was not synced is lost, torn, or written in another order."""
+"""A loss of power at any moment: what was not synced is lost, torn, or written other order."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_rows_acknowledged_after_a_failed_sync_and_a_restart_survive_a_loss_of_p
         assert httpx.post(f"{service.url}/v1/models/{STREAM_MODEL}/predict", json=rows).status_code == 200
         refused = httpx.post(f"{service.url}/v1/models/{STREAM_MODEL}/learn", json=rows)
         assert refused.status_code == 503
-        assert "start the service again" in refused.json()["error"]
+        assert "restart the service" in refused.json()["error"]
         target.url = None
         disk = disk.after_a_kill(tmp_path / "again")
     n_before = len(ledger.rows)

@@ -80,7 +80,7 @@ def test_all_requests_end_where_the_disk_fails_also_those_that_were_given_up(tmp
         for future in waiting[1::2]:
             with pytest.raises(NotWritableError):
                 future.result(10)
-        with pytest.raises(NotWritableError, match="start the service again"):
+        with pytest.raises(NotWritableError, match="restart the service"):
             store.submit(note("after"))
         assert notes_in(store) == ["before"]
         disk.error = None

@@ -143,7 +143,7 @@ def test_a_script_that_cannot_make_the_same_model_is_refused(
             small.post("/v1/models/short/snapshot")
         answer = small.get("/v1/models/short/export", params={"format": "script"})
         assert answer.status_code == 409
-        assert "Fit the model anew" in answer.json()["error"]
+        assert "Refit the model" in answer.json()["error"]
         small.post("/v1/models/short/refit", params={"wait": 60})
         assert small.get("/v1/models/short/export", params={"format": "script"}).status_code == 200
 

@@ -27,7 +27,7 @@ def test_nothing_has_come_yet(client: httpx.Client) -> None:
     put(client, "calm", two_classes(200), label="state")
     found = read(client, "calm/watch")
     assert (found["since"], found["n_rows"], found["features"]) == (200, 0, [])
-    assert found["text"].startswith("No row has come")
+    assert found["text"].startswith("No rows have arrived")
 
 
 def test_rows_of_the_same_source_have_not_changed(client: httpx.Client) -> None:

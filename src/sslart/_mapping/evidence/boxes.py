@@ -239,7 +239,7 @@ class BoxFamily(Family):
         def measured() -> tuple[list[BoxGroup], list[SingleArray]]:
             groups, samples = self.groups(spec.rank_weight, design), design.samples_on(spec.rank_weight)
             distances = [group.packed.distances(group.select_features(samples)) for group in groups]
-            # fits that only predict hidden labels, of which there are many, need no terms
+            # the many fits that only predict hidden labels need no terms
             return groups if design.known_labels.all() else [group.without_sides() for group in groups], distances
 
         groups, distances = design.get_or_compute((self.kind, spec.rank_weight), measured)

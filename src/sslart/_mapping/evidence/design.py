@@ -443,7 +443,7 @@ class LabelledSet(CachesValues):
 
     @property
     def has_many_classes(self) -> bool:
-        """True if there are so many classes that settings are chosen on a subset of them."""
+        """True if there are so many classes that settings are selected on a subset of them."""
         return self.n_classes > MANY_CLASSES
 
     @property

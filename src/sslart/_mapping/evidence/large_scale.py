@@ -36,9 +36,9 @@ N_TREES, N_TREES_TRIED = 128, 48  # trees for prediction, and trees to estimate 
 def sample_of_classes(labelled: LabelledSet) -> LabelledSet | None:
     """Draw several labels of each of some classes; None if too few classes have two labels.
 
-    Classes are drawn with probability proportional to their labels. Of each group only one label is drawn, since its
-    others could not measure how well the class is predicted. At most half of the labels are drawn, so that the others
-    can measure the accuracy.
+    Classes with more labels are more likely to be drawn. Of each group only one label is drawn, since its others could
+    not measure how well the class is predicted. At most half of the labels are drawn, so that the others can measure
+    the accuracy.
     """
     order = _random_order(labelled)
     order = order[_first_of_each(labelled.groups.numbers[order])]

@@ -124,7 +124,7 @@ class EvidenceMapping(CachesValues, Mapping):
         if unknown:
             known = list_text([str(label) for label in classes])
             raise ValueError(
-                f"class_weight names {unknown[0]!r}, which is no class in y: the classes are {known}. Correct the "
+                f"class_weight names {unknown[0]!r}, which is not a class in y: the classes are {known}. Correct the "
                 f"name, or leave it out of class_weight of {owner}."
             )
 

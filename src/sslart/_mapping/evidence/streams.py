@@ -73,10 +73,10 @@ def choosing_rows(
 ) -> IntArray:
     """Return the rows of a stream after which settings are selected.
 
-    That is where a class comes for the first time, where labels are 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256,
-    ..., and where samples are three times as many as at the choice before. With a half-life, samples are no further
-    apart than a part of it, or 4,000. Labels are no further apart than half of those that are kept.
-    `n_classes`, `n_labels` and `n_samples` have been there before, `n_chosen` samples at the last choice.
+    These are the first label of a class, the labels number 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256, ..., and a
+    threefold number of samples since the last selection. With a half-life, the gap is at most a part of it, or 4,000
+    samples. In labels, the gap is at most half of the stored ones. `n_classes`, `n_labels` and `n_samples` are the
+    numbers before these rows, `n_chosen` is the number of samples at the last selection.
     """
     labels_apart = max(max_labels // 2, 1)
     samples_apart = np.inf if half_life == np.inf else max(round(GAP * half_life), MIN_GAP)

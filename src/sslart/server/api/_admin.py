@@ -1,4 +1,4 @@
-"""Endpoints for operators: tokens, backups, the audit log, metrics, health, and events as they happen."""
+"""Endpoints for operators: tokens, backups, audit log, metrics, health and events."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TokenRequest(Closed):
 
 
 class BackupRequest(Closed):
-    """A copy of the store, in the folder backups beside it."""
+    """A backup of the database, in the folder backups next to it."""
 
     name: Annotated[str, Field(pattern=NAME)]
 
@@ -44,8 +44,8 @@ class Ready(Closed):
     """Readiness of the service: true once the models have replayed their journals."""
 
     ready: bool
-    writable: bool = Field(description="whether the store can be written")
-    models: dict[str, int] = Field(description="how many models are in each state")
+    writable: bool = Field(description="whether the database can be written")
+    models: dict[str, int] = Field(description="number of models in each state")
 
 
 class TokenEntry(Closed):
@@ -57,17 +57,17 @@ class TokenEntry(Closed):
 
 
 class NewToken(Closed):
-    """A new token with its secret, which is shown here and nowhere else."""
+    """A new token with its secret, which is shown only once."""
 
     name: str
     scope: Scope
-    token: str = Field(description="to be sent as Authorization: Bearer TOKEN")
+    token: str = Field(description="send it as Authorization: Bearer TOKEN")
 
 
 class Backup(Closed):
-    """A copy of the store."""
+    """A backup of the database."""
 
-    file: str = Field(description="its path in the folder of the store")
+    file: str = Field(description="path in the folder of the database")
     bytes: int
 
 
@@ -78,7 +78,7 @@ class AuditEntry(Closed):
     time: float = Field(description="seconds since 1970")
     actor: str
     action: str
-    model: str = Field(description="its name; empty where it was no model")
+    model: str = Field(description="name of the model; empty if the entry is not about one")
     detail: dict[str, Any]
 
 
@@ -89,13 +89,13 @@ Audit = listing("Audit", "The audit log, the oldest entry first.", audit=list[Au
 
 @endpoint(router, "GET /livez", Live, scope=None)
 async def live() -> Any:
-    """Return a constant: the service answers."""
+    """Return a constant: the service is alive."""
     return {"live": True}
 
 
 @endpoint(router, "GET /readyz", Ready, scope=None, responses={503: {"model": Ready, "description": "Not yet."}})
 async def ready(context: ContextOf) -> Any:
-    """Return the readiness of the service: journals replayed, and store writable."""
+    """Return the readiness of the service: journals replayed, and database writable."""
     registry = context.registry
     states = sorted(one.state for one in registry.models())
     found = {
@@ -121,15 +121,15 @@ async def list_tokens(context: ContextOf) -> Any:
 
 @endpoint(router, "POST /v1/tokens", NewToken, scope="admin", status=201, errors=(409,))
 async def add_token(context: ContextOf, actor: Actor, body: TokenRequest) -> Any:
-    """Add a token. Its secret is shown here and nowhere else; once there is one, every request needs one.
+    """Add a token. Its secret is shown only once. As soon as a token exists, every request needs one.
 
-    The first one needs the scope admin: without such a token, nobody could add another.
+    The first token must have the scope admin, since otherwise nobody could add another.
     """
     known = context.access.known()
     if not known and body.scope != "admin":
-        raise ApiError(409, "From the first token on, every request needs one: let the first have the scope admin.")
+        raise ApiError(409, "Once a token exists, every request needs one: give the first one the scope admin.")
     if body.name in {one.name for one in known}:
-        raise ApiError(409, f"There is a token named {body.name!r}: revoke it first, or give another name.")
+        raise ApiError(409, f"There is already a token named {body.name!r}: revoke it first, or give another name.")
     secret = await context.threads.run(context.access.add, body.name, body.scope)
     await context.registry.note_in_audit(actor, "add token", "", {"name": body.name, "scope": body.scope})
     return {"name": body.name, "scope": body.scope, "token": secret}
@@ -150,11 +150,11 @@ async def revoke_token(
 
 @endpoint(router, "POST /v1/backup", Backup, scope="admin", status=201, errors=(409, 507))
 async def backup(context: ContextOf, actor: Actor, body: BackupRequest) -> Any:
-    """Write a copy of the store into the folder backups next to it, while requests continue."""
+    """Write a backup of the database into the folder backups next to it, while requests continue."""
     store = context.registry.store
     target = store.folder / "backups" / f"{body.name}.db"
     if target.exists():
-        raise ApiError(409, f"There is a backup {target.name}: give another name.")
+        raise ApiError(409, f"There is already a backup {target.name}: give another name.")
 
     def work() -> int:
         target.parent.mkdir(mode=0o700, exist_ok=True)
@@ -165,7 +165,7 @@ async def backup(context: ContextOf, actor: Actor, body: BackupRequest) -> Any:
         n_bytes = await context.long_threads.run(work)
     except OSError as error:
         logger.exception("no backup")
-        raise ApiError(507, "No backup could be written: the log of the service has the reason.") from error
+        raise ApiError(507, "The backup could not be written: see the log of the service.") from error
     await context.registry.note_in_audit(actor, "backup", "", {"name": target.name})
     return {"file": f"backups/{target.name}", "bytes": n_bytes}
 
@@ -183,24 +183,26 @@ def audit(context: ContextOf, after: After = 0, most: Most = 100) -> Any:
 @endpoint(event_router, "GET /v1/events", responses=of_kind("Events.", "text/event-stream", is_text=True))
 async def events(
     context: ContextOf,
-    model: Annotated[str | None, Query(max_length=100, description="of one model only")] = None,
-    kind: Annotated[list[str], Query(max_length=10, description=f"of {', '.join(KINDS)}; all if not given")] = [],  # noqa: B006
-    last_event_id: Annotated[int | None, Header(ge=0, lt=2**63, description="the last event that is known")] = None,
+    model: Annotated[str | None, Query(max_length=100, description="events of this model only")] = None,
+    kind: Annotated[
+        list[str], Query(max_length=10, description=f"kinds of events: {', '.join(KINDS)}; default: all")
+    ] = [],  # noqa: B006
+    last_event_id: Annotated[int | None, Header(ge=0, lt=2**63, description="the last event received")] = None,
 ) -> Any:
     """Stream events. A client that sends Last-Event-ID receives the events it missed, except decisions."""
     other = [one for one in kind if one not in KINDS]
     if other:
-        raise ValueError(f"There are no events {other[0]!r}; there are {', '.join(KINDS)}.")
+        raise ValueError(f"Unknown kind of event {other[0]!r}: choose from {', '.join(KINDS)}.")
     source = context.registry.events
     listener = source.listen(asyncio.get_running_loop(), frozenset(kind), model, last_event_id)
     if listener is None:
-        raise ApiError(429, "Too many listen to events already.", {"retry-after": "30"})
+        raise ApiError(429, "Too many clients are listening to events.", {"retry-after": "30"})
     return StreamingResponse(_stream(source, listener), media_type="text/event-stream")
 
 
 async def _stream(source: Events, listener: Listener) -> AsyncIterator[bytes]:
     try:
-        yield f"id: {listener.after}\n: listening\n\n".encode()  # who is cut off before an event comes back with it
+        yield f"id: {listener.after}\n: listening\n\n".encode()  # for a reconnection before the first event
         async for event in listener.events(SECONDS_BETWEEN_SIGNS):
             if event is None:
                 yield b": still there\n\n"

@@ -1,4 +1,4 @@
-"""The application: all routes wrapped in the middleware, and their description at /openapi.json."""
+"""The ASGI application: all routes, the middleware, and the OpenAPI description."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from sslart.server.api._middleware import Access, Middleware
 from sslart.server.models._registry import Registry
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-# paths are compared in this order for every request: what is asked most comes first
+# routes are matched in this order: the most frequent come first
 ROUTERS = (
     *(_predicting.router, _inference.router, _models.learning, _models.router, _predicting.explaining),
     *(_samples.router, _samples.labelling, _studies.router, _models.job_router, _admin.event_router, _admin.router),
 )
 TITLE = "sslart"
-DESCRIPTION = """Models learn while they predict, explain their predictions, and lose nothing that was acknowledged.
+DESCRIPTION = """Models that learn while they predict, explain their predictions, and write durably.
 
-On the machine where the service runs, no token is needed until one is made; beyond it, every request needs one."""
+On the machine of the service, no token is needed until one is created; from others, every request needs one."""
 TOKEN = {"type": "http", "scheme": "bearer", "description": "a token that `sslart serve DIR --add-token NAME` printed"}
 
 
@@ -41,7 +41,7 @@ def create_app(
     log_all: bool = False,
     pages: Callable[[Access], Any] | None = None,
 ) -> Any:
-    """Return the service as an ASGI application. It starts the registry when it is started, and stops it at the end.
+    """Return the service as an ASGI application, which starts and stops the registry.
 
     The options are those of `sslart.server.serve`.
     """
@@ -78,7 +78,7 @@ def create_app(
 
 
 def described(app: FastAPI) -> dict[str, Any]:
-    """Return the description of all paths."""
+    """Return the OpenAPI description of all paths."""
     found = get_openapi(title=TITLE, version=version("sslart"), description=DESCRIPTION, routes=app.routes)
     found["components"]["securitySchemes"] = {"token": TOKEN}
     models: list[type[BaseModel]] = [InferRequest, *BODIES.values()]

@@ -1,4 +1,4 @@
-"""Endpoints: a decorator that does what all share, their dependencies, request bodies, uploads, and answers."""
+"""Shared parts of endpoints: a decorator, dependencies, request bodies, uploads and responses."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from sslart.server.studies._study import Study
 
 JSON = "application/json"
 BINARY = "application/octet-stream"
-LARGE = 2**17  # bytes of a body, beyond which other requests would wait
+LARGE = 2**17  # bytes; a larger body is parsed in a thread, so that other requests do not wait
 N_THREADS = 2
-MAX_WAITING = 64  # requests for work in threads
+MAX_WAITING = 64  # requests waiting for a thread
 MAX_LONG_WAITING = 8
 REF = "#/components/schemas/{model}"
 # statuses of errors: of all paths, and of those that need a token, name something, or take a body
@@ -50,16 +50,16 @@ Responses = dict[int | str, dict[str, Any]]
 
 
 class Threads:
-    """Threads for work that would keep other requests waiting, with a limit on the requests that wait for them."""
+    """Thread pool for long work, with a limit on the number of waiting requests."""
 
     def __init__(self, max_waiting: int) -> None:
         self._pool = ThreadPoolExecutor(N_THREADS, "work")
         self._n_waiting, self._max_waiting = 0, max_waiting
 
     async def run(self, work: Callable[..., Result], *arguments: Any) -> Result:
-        """Return the result of some work; refuse it where too much waits."""
+        """Run work in a thread and return its result; refuse it if too many requests are waiting."""
         if self._n_waiting >= self._max_waiting:
-            raise ApiError(429, "Too many requests are being worked on: send this one again.", {"retry-after": "2"})
+            raise ApiError(429, "Too many requests at once: send this one again later.", {"retry-after": "2"})
         self._n_waiting += 1
         try:
             loop = asyncio.get_running_loop()
@@ -68,7 +68,7 @@ class Threads:
             self._n_waiting -= 1
 
     async def run_for(self, n_rows: int, work: Callable[[], Result]) -> Result:
-        """Return the result of work on rows: of few at once, of many by a thread."""
+        """Run work on few rows directly, on many rows in a thread."""
         return work() if n_rows <= FEW_ROWS else await self.run(work)
 
     def close(self) -> None:
@@ -85,7 +85,7 @@ class Context:
     threads : Threads
         For work of seconds, such as explanations.
     long_threads : Threads
-        For work that may take minutes: tables, exports and backups. Shorter work does not wait for it.
+        For work that may take minutes, such as tables, exports and backups, so that shorter work does not wait for it.
     """
 
     registry: Registry
@@ -96,7 +96,7 @@ class Context:
 
     @property
     def reader(self) -> Any:
-        """A connection to the store that reads."""
+        """A read connection to the database."""
         return self.registry.store.reader()
 
     @property
@@ -142,18 +142,18 @@ IdempotencyKey = Annotated[
         min_length=1,
         max_length=200,
         pattern=r"^[\x21-\x7e]+$",
-        description="the same key and request again get the same answer, and count once",
+        description="a repeated request with the same key is carried out once and gets the same response",
     ),
 ]
 
 
 def _digest_begun(request: Request) -> blake2b:
-    """Return the checksum of a request as far as its path: its body is to follow."""
+    """Return a hash of method and path, to be continued with the body."""
     return blake2b(request.url.path.encode(), digest_size=16)
 
 
 async def _key_of(request: Request, idempotency_key: IdempotencyKey = None) -> Key | None:
-    """Return the key by which a request may be repeated."""
+    """Return the Idempotency-Key of a request."""
     if idempotency_key is None:
         return None
     digest = _digest_begun(request)
@@ -167,10 +167,10 @@ StudyOf = Annotated[Study, Depends(_study_of)]
 KeyOf = Annotated[Key | None, Depends(_key_of)]
 Actor = Annotated[str, Depends(_actor)]
 Wait = Annotated[float, Query(ge=0, le=600, description="seconds to wait for the outcome")]
-After = Annotated[int, Query(ge=0, lt=2**63, description="the last entry that is known")]
-Most = Annotated[int, Query(ge=1, le=10_000, description="how many entries at most")]
+After = Annotated[int, Query(ge=0, lt=2**63, description="the last entry already received")]
+Most = Annotated[int, Query(ge=1, le=10_000, description="maximum number of entries")]
 Encoding = Annotated[
-    str | None, Query(max_length=50, description="of text, such as cp1252; it is found out if not given")
+    str | None, Query(max_length=50, description="encoding of text, such as cp1252; detected by default")
 ]
 
 
@@ -180,7 +180,7 @@ def _needs(scope: Scope) -> Callable[[Request], Any]:
     async def check(request: Request) -> None:
         token = request.scope["sslart.token"]
         if scope not in token.scopes:
-            raise ApiError(403, f"The token {token.name!r} has not the scope {scope!r}.")
+            raise ApiError(403, f"The token {token.name!r} does not have the scope {scope!r}.")
 
     return check
 
@@ -189,7 +189,7 @@ _CHECKS: dict[Scope, Any] = {scope: _needs(scope) for scope in get_args(Scope)}
 
 
 def scope_of(route: APIRoute) -> Scope | None:
-    """Return the scope that a token needs at a path; None where none is asked for."""
+    """Return the token scope that a path needs; None if it needs no token."""
     calls = [one.call for one in route.dependant.dependencies]
     return next((scope for scope, check in _CHECKS.items() if check in calls), None)
 
@@ -220,21 +220,21 @@ def _body_of(model: type[Body], *, is_optional: bool) -> Any:
 
 
 def answer(values: Any, status: int = 200) -> Response:
-    """Return plain values as JSON, unchecked; every character of a text for people is visible."""
+    """Return plain values as a JSON response, without validation; control characters in messages are escaped."""
     try:
         if isinstance(values, dict) and values.get("text"):
             return Response(json_text(values), status, media_type=JSON)
         text = json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         content = text.encode()
-    except UnicodeEncodeError:  # a model from a file may have names that are no text
+    except UnicodeEncodeError:  # a model from a file may have names with surrogates
         content = json.dumps(values, allow_nan=False).encode()
-    except ValueError as error:  # which would be that of a wrong request
-        raise RuntimeError("an answer is no JSON") from error
+    except ValueError as error:  # not an error of the request
+        raise RuntimeError("a response cannot be written as JSON") from error
     return Response(content, status, media_type=JSON)
 
 
 def of_kind(words: str, *kinds: str, is_text: bool = False) -> Responses:
-    """Return the OpenAPI description of an answer that is no JSON."""
+    """Return the OpenAPI description of a response that is not JSON."""
     schema = {"type": "string"} if is_text else {"type": "string", "format": "binary"}
     return {200: {"description": words, "content": {kind: {"schema": schema} for kind in kinds}}}
 
@@ -252,20 +252,20 @@ def endpoint(
     dependencies: Sequence[Any] = (),
     **options: Any,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make an endpoint of a function that returns plain values, or a response.
+    """Make an endpoint of a function that returns plain values or a response.
 
     Parameters
     ----------
     operation : str
         The method and the path.
     schema : class or None
-        That of the answer; None where it is no JSON.
+        Schema of the response; None if it is not JSON.
     scope : {"read", "learn", "admin"} or None
-        Scope that a token needs; None where there need not be one.
+        Token scope needed; None if no token is needed.
     errors : sequence of int
-        Statuses of errors that are not those of all paths.
+        Error statuses in addition to those of all paths.
     long : bool
-        Whether the work may take minutes. It is done in a thread, unless the function is a coroutine function.
+        Whether the work may take minutes. It runs in a thread, unless the function is a coroutine function.
     """
     method, path = operation.split()
     if schema is None and status != 204:
@@ -298,7 +298,7 @@ def endpoint(
         problems = _problems(path, {*errors, *([409] if study else []), *([422] if takes_some else [])}, described)
         if is_work:
             parameters.append(inspect.Parameter("request", inspect.Parameter.KEYWORD_ONLY, annotation=Request))
-        # not functools.wraps: FastAPI looks through it, and calls what is no coroutine function in threads of its own
+        # not functools.wraps: FastAPI unwraps it, and would call a plain function in its own thread pool
         handle.__name__ = function.__name__
         keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
         handle.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
@@ -326,7 +326,7 @@ def _extras(parameter: inspect.Parameter) -> tuple[Any, ...]:
 
 
 def _problems(path: str, own: set[int], described: Mapping[str, Any]) -> Responses:
-    """Return the descriptions of the errors of an operation: those of its own, and those of all that are like it."""
+    """Return the OpenAPI descriptions of the errors of an operation."""
     statuses = {*own, *EVERYWHERE}
     if path not in OPEN_PATHS:
         statuses.update(WITH_TOKEN)
@@ -338,7 +338,7 @@ def _problems(path: str, own: set[int], described: Mapping[str, Any]) -> Respons
 
 
 def _with_body(parameters: list[inspect.Parameter]) -> tuple[dict[str, Any], list[inspect.Parameter]]:
-    """Return the description of a JSON body, and parameters of which it is got by a dependency."""
+    """Return the description of a JSON body, and parameters in which a dependency supplies it."""
     for place, one in enumerate(parameters):
         if isinstance(model := one.annotation, type) and issubclass(model, BaseModel):
             is_optional = one.default is not one.empty
@@ -350,7 +350,7 @@ def _with_body(parameters: list[inspect.Parameter]) -> tuple[dict[str, Any], lis
 
 
 def _answered(found: Any, status: int, study: Study | None) -> Response:
-    """Return the result of an endpoint as an answer; that of a study says what it is of."""
+    """Return the result of an endpoint as a response; for studies, with the model and its journal record."""
     if isinstance(found, Response):
         return found
     if found is None:
@@ -360,7 +360,7 @@ def _answered(found: Any, status: int, study: Study | None) -> Response:
 
 
 async def applied(model: HostedModel, sequence: int, seconds: float) -> None:
-    """Wait until a record has been learnt and published, at most so long."""
+    """Wait until a record has been learnt and published, at most `seconds`."""
     if seconds:
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.wrap_future(model.when_applied(sequence)), seconds)
@@ -371,7 +371,7 @@ FILE: dict[str, Any] = {"requestBody": {"required": True, **of_kind(FILE_WORDS, 
 
 
 async def received(context: Context, request: Request, work: Callable[[FilePath], Result]) -> tuple[Result, bytes]:
-    """Write the body of a request to a file, work on it in a thread; return the result, and the checksum."""
+    """Write the body of a request to a file and process it in a thread; return the result and the checksum."""
     folder, digest = context.upload_folder, _digest_begun(request)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -387,7 +387,7 @@ async def received(context: Context, request: Request, work: Callable[[FilePath]
                     digest.update(part)
         except TimeoutError:
             raise
-        except OSError as error:  # also of the last bytes, which are written when the file is closed
+        except OSError as error:  # also when closing the file, which writes the last bytes
             raise ApiError(507, f"The upload cannot be written: {error.strerror}.") from error
         return await context.long_threads.run(work, path), digest.digest()
     except ValueError as error:

@@ -26,24 +26,24 @@ _KINDS = frozenset({"bool", "int", "constrained-int", "float", "str", "constrain
 
 STATUSES = {
     400: "The request cannot be read.",
-    401: "A token is needed.",
-    403: "The token does not allow it, or the request comes from another site.",
-    404: "There is no such model, row, job or token.",
-    408: "The body came too slowly.",
-    409: "It does not go with what is there.",
+    401: "A token is required.",
+    403: "The scope of the token is insufficient, or the request comes from another site.",
+    404: "Unknown model, row, job or token.",
+    408: "The body was sent too slowly.",
+    409: "The request conflicts with the current state.",
     413: "The body is too large.",
-    415: "The body is not JSON, or is packed.",
-    421: "The service is not called so.",
-    422: "The request is not as described, or does not fit the model, or a fit has failed.",
-    429: "Too much waits: try again after the seconds in Retry-After.",
-    501: "A package that this needs is not installed.",
-    503: "It cannot be done now: try again after the seconds in Retry-After.",
+    415: "The body is not JSON, or is compressed.",
+    421: "Unknown host name.",
+    422: "The request is invalid or does not fit the model, or a fit has failed.",
+    429: "Too many requests: try again after the seconds in Retry-After.",
+    501: "A required package is not installed.",
+    503: "Temporarily unavailable: try again after the seconds in Retry-After.",
     507: "The disk is full.",
 }
 
 
 class ApiError(Exception):
-    """An answer other than success."""
+    """Raised to return an error response."""
 
     def __init__(self, status: int, message: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(message)
@@ -51,12 +51,12 @@ class ApiError(Exception):
 
 
 def error_answer(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
-    """Return an error as JSON; every character of the message is visible."""
+    """Return an error as JSON; control characters in the message are escaped."""
     message = with_settings(printable_lines(message))[:MAX_MESSAGE]
     return Response(json_text({"error": message}), status, headers, "application/json")
 
 
-_WORDS = {404: "There is nothing at this path.", 405: "This path does not take this method."}
+_WORDS = {404: "Unknown path.", 405: "This path does not support this method."}
 _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (NoSuchModelError, 404),
     (NoSuchRowError, 404),
@@ -74,12 +74,12 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (
 
 _WITHOUT_WORDS: dict[type[Exception], str] = {
     TimeoutError: "The request took too long: send fewer rows, or send it again later.",
-    MemoryError: "The request needs more memory than there is: send fewer rows, or send it again later.",
+    MemoryError: "Not enough memory for the request: send fewer rows, or send it again later.",
 }
 
 
 def answer_to(error: Exception) -> Response:
-    """Return the answer to an error of a known kind; of others, one without any detail."""
+    """Return the response to an exception; unknown exceptions give no details."""
     if isinstance(error, ApiError):
         return error_answer(error.status, str(error), error.headers)
     if isinstance(error, ValidationError | RequestValidationError):
@@ -93,13 +93,13 @@ def answer_to(error: Exception) -> Response:
             message = str(error) or _WITHOUT_WORDS.get(kind, "The request is not as described.")
             return error_answer(status, message, headers)
     if isinstance(error, sqlite().Error):
-        words = f"The store cannot be read ({error}): run sslart serve DIR --verify, or repair the disk."
+        words = f"The database cannot be read ({error}): run sslart serve DIR --verify, or repair the disk."
         return error_answer(503, words, {"retry-after": "1"})
-    return error_answer(500, "An internal error: the log of the service has it.")
+    return error_answer(500, "Internal error: see the log of the service.")
 
 
 def problems_in(error: ValidationError | RequestValidationError) -> str:
-    """Return a text on the validation errors of a request."""
+    """Return a message on the validation errors of a request."""
     found: Sequence[Any]
     if isinstance(error, ValidationError):
         found = error.errors(include_url=False, include_context=False, include_input=False)  # which may be large
@@ -117,14 +117,14 @@ def problems_in(error: ValidationError | RequestValidationError) -> str:
 
 
 def _in_words(errors: list[Any]) -> str:
-    """Return the validation errors at one place, which may accept several types, as text."""
+    """Return the validation errors of one field, which may accept several types, as text."""
     nearest = [one for one in errors if not one["type"].endswith("_type")] or errors
     first, *others = (one["msg"] for one in nearest)
     return " or ".join([first, *(one.removeprefix("Input should be ") for one in others)])
 
 
 def add_handlers(app: FastAPI, routers: Sequence[APIRouter]) -> None:
-    """Let the application answer all errors with a message."""
+    """Register handlers that answer all errors with a message."""
 
     async def handle(request: Request, error: Exception) -> Response:
         answer = answer_to(error)

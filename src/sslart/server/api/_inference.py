@@ -34,7 +34,7 @@ Shape = Annotated[list[Annotated[int, Field(ge=0, le=MAX_VALUES)]], Field(min_le
 
 
 class InputTensor(BaseModel):
-    """A tensor of a request: a feature, or all features in their order."""
+    """An input tensor: one feature, or all features in order."""
 
     name: Annotated[str, Field(max_length=1000)]
     shape: Shape
@@ -44,7 +44,7 @@ class InputTensor(BaseModel):
 
 
 class WantedOutput(BaseModel):
-    """An output that is wanted."""
+    """A requested output."""
 
     name: Annotated[str, Field(max_length=1000)]
     parameters: dict[str, Any] = {}
@@ -60,7 +60,7 @@ class InferRequest(BaseModel):
 
 
 class TensorMetadata(Closed):
-    """The name, type and shape of a tensor; -1 stands for any number of samples."""
+    """Name, type and shape of a tensor; -1 stands for any number of samples."""
 
     name: str
     datatype: Datatype
@@ -68,7 +68,7 @@ class TensorMetadata(Closed):
 
 
 class OutputTensor(TensorMetadata):
-    """A tensor of an answer; without data where it is among the bytes behind the JSON."""
+    """An output tensor; without data if they are in the binary part of the response."""
 
     parameters: dict[str, Any] = Field(default={})
     data: list[bool | int | float | str] = Field(default=[])
@@ -79,7 +79,7 @@ class InferAnswer(Closed):
 
     model_name: str
     model_version: str
-    id: str | None = Field(default=None, description="that of the request")
+    id: str | None = Field(default=None, description="ID of the request")
     outputs: list[OutputTensor]
 
 
@@ -119,16 +119,16 @@ _NAMES = {code: name for name, code in DTYPES.items()}
 
 
 def read_inputs(request: InferRequest, binary: bytes) -> dict[str, NDArray[Any]]:
-    """Return the tensors of a request by name; those without data are the bytes behind the JSON, one after another."""
+    """Return the tensors of a request by name; those without data are in the binary part, in order."""
     found: dict[str, NDArray[Any]] = {}
     rest = memoryview(binary)
     for tensor in request.inputs:
         if tensor.name in found:
-            raise ValueError(f"Input {tensor.name!r} comes twice.")
+            raise ValueError(f"Input {tensor.name!r} occurs twice.")
         size = tensor.parameters.get("binary_data_size")
         if tensor.data is None:
             if type(size) is not int or not 0 <= size <= len(rest):
-                raise ValueError(f"Input {tensor.name!r} has no data, nor a binary_data_size that fits the body.")
+                raise ValueError(f"Input {tensor.name!r} has neither data nor a binary_data_size that fits the body.")
             found[tensor.name] = _from_bytes(tensor, rest[:size])
             rest = rest[size:]
         else:
@@ -149,7 +149,7 @@ def _from_json(tensor: InputTensor) -> NDArray[Any]:
         if tensor.datatype == BYTES:
             values = np.array([None if value is None else _checked_text(value) for value in data], dtype=object)
         elif str in kinds:
-            raise ValueError("text where numbers should be")
+            raise ValueError("text instead of numbers")
         elif tensor.datatype.startswith("FP"):
             values = np.array(data, dtype=np.float64)
         else:
@@ -160,17 +160,17 @@ def _from_json(tensor: InputTensor) -> NDArray[Any]:
 
 
 def _whole_numbers(data: list[Any], datatype: str, *, has_missing: bool) -> NDArray[Any]:
-    """Return integers or booleans, each as it was given; with missing ones among them, as floating-point numbers."""
+    """Return integers or booleans unchanged, or as floating-point numbers if some are missing."""
     given = [value for value in data if value is not None] if has_missing else data
     values = np.array(given, dtype=DTYPES[datatype])
     if values.tolist() != given:
-        raise ValueError("a value would not stay the same")
+        raise ValueError("a value is out of range or not a whole number")
     return np.array(data, dtype=np.float64) if has_missing else values
 
 
 def _checked_text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is no text")
+        raise ValueError(f"{value!r} is not text")
     return value
 
 
@@ -185,17 +185,21 @@ def _from_bytes(tensor: InputTensor, content: memoryview) -> NDArray[Any]:
                 raise ValueError(f"Input {tensor.name!r} has text that is not UTF-8.") from error
             place += 4 + length
         if place != len(content):
-            raise ValueError(f"Input {tensor.name!r} breaks off before its end.")
+            raise ValueError(f"Input {tensor.name!r} is truncated.")
         return _shaped(tensor, np.array(texts, dtype=object))
     dtype = np.dtype(DTYPES[tensor.datatype])
     if len(content) % dtype.itemsize:
-        raise ValueError(f"Input {tensor.name!r} has {len(content)} bytes, which are no whole values.")
+        raise ValueError(
+            f"Input {tensor.name!r} has {len(content)} bytes, which is not a multiple of the size of a value."
+        )
     return _shaped(tensor, np.frombuffer(content, dtype))
 
 
 def _shaped(tensor: InputTensor, values: NDArray[Any]) -> NDArray[Any]:
     if values.size != int(np.prod(tensor.shape)):
-        raise ValueError(f"Input {tensor.name!r} has {values.size} values, and the shape {tensor.shape}.")
+        raise ValueError(
+            f"Input {tensor.name!r} has {values.size} values, which does not match the shape {tensor.shape}."
+        )
     return values.reshape(tensor.shape)
 
 
@@ -205,7 +209,7 @@ def datatype_of(values: NDArray[Any]) -> str:
 
 
 def as_bytes(values: NDArray[Any]) -> bytes:
-    """Return an array as bytes: texts each behind its length."""
+    """Return an array as bytes; strings are prefixed by their lengths."""
     if values.dtype.kind not in "OU":
         return np.ascontiguousarray(values).tobytes()
     texts = [str(value).encode() for value in values.reshape(-1).tolist()]
@@ -213,14 +217,12 @@ def as_bytes(values: NDArray[Any]) -> bytes:
 
 
 HeaderLength = Annotated[
-    int | None, Header(ge=0, description="with binary tensors: how many bytes of the body are JSON")
+    int | None, Header(ge=0, description="with binary tensors: number of bytes of the JSON part of the body")
 ]
 
 router = APIRouter(tags=["Open Inference Protocol"])
 
-_INFERRED = of_kind(
-    "What is predicted; with binary tensors, the header Inference-Header-Content-Length is there.", BINARY
-)
+_INFERRED = of_kind("Predictions; with binary tensors, the header Inference-Header-Content-Length is set.", BINARY)
 _ASKED = {JSON: {"schema": {"$ref": "#/components/schemas/InferRequest"}}, **_INFERRED[200]["content"]}
 _INFER: dict[str, Any] = {
     "responses": _INFERRED,
@@ -232,7 +234,7 @@ _VERSION = "/v2/models/{name}/versions/{version}"
 
 
 async def _version(
-    version: Annotated[Literal["1"], Path(description="there is one version of each model, which learns on")],
+    version: Annotated[Literal["1"], Path(description="models have only one version, which keeps learning")],
 ) -> None:
     """Refuse other versions."""
 
@@ -248,7 +250,7 @@ async def server_metadata() -> Any:
 
 @endpoint(router, "GET /v2/health/live", Live, scope=None)
 async def server_live() -> Any:
-    """Return a constant: the server answers."""
+    """Return a constant: the server is alive."""
     return {"live": True}
 
 
@@ -292,7 +294,7 @@ async def model_metadata(study: StudyOf) -> Any:
 async def infer(
     context: ContextOf, study: StudyOf, request: Request, inference_header_content_length: HeaderLength = None
 ) -> Any:
-    """Predict samples: one tensor per feature, or one with all features in their order."""
+    """Predict samples: one tensor per feature, or one with all features in order."""
     body = await request.body()
     length = len(body) if inference_header_content_length is None else inference_header_content_length
     if length > len(body):
@@ -312,11 +314,11 @@ async def infer(
 
 
 def _samples_of(published: Published, inputs: dict[str, NDArray[Any]], most: int) -> Table:
-    """Return tensors as samples that the model reads, at most `most`."""
+    """Return tensors as model input of at most `most` samples."""
     names = published.reader.names
     if not set(inputs) & set(names):
         if len(inputs) > 1:
-            raise ValueError(f"No input is named as a feature of the model: {', '.join(map(repr, names[:12]))}.")
+            raise ValueError(f"No input has the name of a feature: {', '.join(map(repr, names[:12]))}.")
         values = next(iter(inputs.values()))
         values = values.reshape(1, -1) if values.ndim == 1 and values.size == len(names) else values
         if values.ndim != 2 or values.shape[1] != len(names):
@@ -330,7 +332,7 @@ def _samples_of(published: Published, inputs: dict[str, NDArray[Any]], most: int
     if any(len(shape) == 2 and shape[1] != 1 for shape in lengths.values()):
         raise ValueError("The tensor of a feature has the shape [n] or [n, 1].")
     if len({shape[0] for shape in lengths.values()}) != 1:
-        raise ValueError("The tensors have different lengths: give as many values for each feature.")
+        raise ValueError("The tensors have different lengths: give the same number of values for each feature.")
     n_rows = next(iter(lengths.values()))[0]
     _check_length(n_rows, most)
     columns = {name: _cells(values.reshape(-1)) for name, values in inputs.items()}
@@ -341,7 +343,7 @@ def _check_length(n_samples: int, most: int) -> None:
     if not n_samples:
         raise ValueError("The tensors are empty: give at least one sample.")
     if n_samples > most:
-        raise ValueError(f"There are {n_samples} samples, and {most} is the limit: send fewer at once.")
+        raise ValueError(f"There are {n_samples} samples, but the limit is {most}: send fewer at once.")
 
 
 def _cells(values: NDArray[Any]) -> list[Any]:
@@ -350,7 +352,7 @@ def _cells(values: NDArray[Any]) -> list[Any]:
 
 
 def _outputs_of(published: Published, predicted: Decisions) -> dict[str, NDArray[Any]]:
-    """Return predictions as tensors. Where the model abstains, the class is empty text, or -1 of integer classes."""
+    """Return predictions as tensors. For abstentions, the class is an empty string, or -1 for integer classes."""
     kind = published.view.classes.dtype.kind
     classes = [None if index == UNLABELLED else published.classes[index] for index in predicted.indices.tolist()]
     if kind == "i":

@@ -18,7 +18,7 @@ SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 PREDICTED = {
     "sslart_rows_predicted": "Rows predicted.",
     "sslart_rows_abstained": "Rows for which the model abstained.",
-    "sslart_rows_novel": "Rows that were novel.",
+    "sslart_rows_novel": "Rows flagged as novel.",
 }
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -27,7 +27,7 @@ class Metrics:
     """Counters of requests and predictions, and gauges of the models, read at each scrape."""
 
     def __init__(self, models: Registry) -> None:
-        disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the number of series
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # they would double the number of series
         self._registry = CollectorRegistry()
         self.requests = Counter("sslart_requests", "Requests.", ("method", "path", "status"), registry=self._registry)
         self.seconds = Histogram(
@@ -39,7 +39,7 @@ class Metrics:
         self._registry.register(_Models(models))
 
     def count(self, model: str, abstained: BoolArray | Sequence[bool], novel: BoolArray | Sequence[bool]) -> None:
-        """Count rows that were predicted, those without a class, and those that were novel."""
+        """Count predicted, abstained and novel rows."""
         for counter, n in zip(self._counters, (len(abstained), int(sum(abstained)), int(sum(novel))), strict=True):
             if n:
                 counter.labels(model).inc(n)
@@ -65,10 +65,10 @@ class _Models:
         """Yield the metrics."""
         store = self._registry.store
         for name, words, value in (
-            ("sslart_write_queue", "Requests that wait to be written.", store.n_waiting),
-            ("sslart_store_bytes", "Size of the store on the disk.", store.n_bytes),
-            ("sslart_store_writable", "1 where the store can be written.", store.why_not_writable is None),
-            ("sslart_event_listeners", "Listeners to events.", self._registry.events.n_listeners),
+            ("sslart_write_queue", "Requests waiting to be written.", store.n_waiting),
+            ("sslart_store_bytes", "Size of the database on disk.", store.n_bytes),
+            ("sslart_store_writable", "1 if the database can be written.", store.why_not_writable is None),
+            ("sslart_event_listeners", "Clients listening to events.", self._registry.events.n_listeners),
         ):
             yield GaugeMetricFamily(name, words, float(value))
         for name, (words, of_model) in _GAUGES.items():
@@ -89,11 +89,11 @@ def _n_boxes(model: HostedModel) -> int:
 _GAUGES: dict[str, tuple[str, Callable[[HostedModel], float]]] = {
     "sslart_journal_lag_records": ("Records accepted and not yet learnt.", lambda one: one.accepted - one.applied),
     "sslart_journal_lag_rows": ("Rows accepted and not yet learnt.", lambda one: one.n_rows - one.n_rows_applied),
-    "sslart_model_ready": ("1 where a model is ready and learns.", lambda one: one.state == READY),
+    "sslart_model_ready": ("1 if a model is ready.", lambda one: one.state == READY),
     "sslart_model_boxes": ("Boxes of a model.", _n_boxes),
 }
 _COUNTERS: dict[str, tuple[str, Callable[[HostedModel], float]]] = {
     "sslart_rows_learnt": ("Rows learnt since the start.", lambda one: one.n_learnt),
-    "sslart_rows_rejected": ("Rows that could not be learnt since the start.", lambda one: one.n_rejected),
-    "sslart_drifts": ("Drifts found in the stream since the start.", lambda one: one.n_drifts),
+    "sslart_rows_rejected": ("Rows rejected since the start.", lambda one: one.n_rejected),
+    "sslart_drifts": ("Drifts detected since the start.", lambda one: one.n_drifts),
 }

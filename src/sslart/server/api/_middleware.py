@@ -20,12 +20,12 @@ from sslart.server.models._settings import Limits
 from sslart.server.store import Store
 from sslart.server.store._store import SCOPES, Token, add_token, revoke_token, token_hash, tokens
 
-LOCAL = Token("local", frozenset(SCOPES), 0.0)  # on loopback, where there are no tokens
+LOCAL = Token("local", frozenset(SCOPES), 0.0)  # used on loopback while no tokens exist
 MAX_FAILURES = 10
 SECONDS_OF_FAILURES = 60.0
 MAX_CLIENTS = 10_000
 OPEN_PATHS = frozenset({"/livez", "/readyz", "/v2/health/live", "/v2/health/ready"})
-LONG_SECONDS = 900.0  # for tables, exports and those who wait for a job
+LONG_SECONDS = 900.0  # time limit of tables, exports and requests that wait for a job
 EVENTS_PATH = "/v1/events"
 FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip", b"via")
 CLIENT_GONE = 499
@@ -36,7 +36,7 @@ HEADERS = (
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; sandbox"),
 )
 
-# work on all samples of a model, of which there may be many
+# work on all samples of a model may take long
 _LONG = re.compile(r"/(export|samples|values/\w+|boxes|boxes/\d+|search|questions|quality|random_order|trial)$")
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(?::\d*)?")
 
@@ -46,7 +46,7 @@ logger = logging.getLogger("sslart.server.access")
 
 
 class Failures:
-    """Counters of recent wrong tokens per client."""
+    """Counters of recent failed authentications per client."""
 
     def __init__(self) -> None:
         self._times: OrderedDict[str, deque[float]] = OrderedDict()
@@ -62,7 +62,7 @@ class Failures:
                 self._times.popitem(last=False)
 
     def seconds_to_wait(self, client: str) -> int:
-        """Return for how many seconds a client is not listened to; 0 where it is."""
+        """Return the seconds for which a client is blocked; 0 if it is not."""
         times = self._times.get(client)
         if times is None or len(times) < MAX_FAILURES:
             return 0
@@ -70,7 +70,7 @@ class Failures:
 
 
 class Access:
-    """The tokens of a store; beyond loopback one is needed although there is none yet (`needs_token`)."""
+    """Authentication by tokens; with `needs_token`, requests need one even if none exists yet."""
 
     def __init__(self, store: Store, *, needs_token: bool) -> None:
         self._store, self._needs_token = store, needs_token
@@ -94,7 +94,7 @@ class Access:
             if authorization is not None:
                 self.failures.add(client)
             raise ApiError(
-                401, "A token is needed: send the header Authorization: Bearer TOKEN.", {"www-authenticate": "Bearer"}
+                401, "A token is required: send the header Authorization: Bearer TOKEN.", {"www-authenticate": "Bearer"}
             )
         return token
 
@@ -118,9 +118,9 @@ class Middleware:
     access: Access
     metrics: Metrics
     limits: Limits
-    hosts: frozenset[str]  # in lower case, without a port: others come from pages that point a name at this machine
-    log_all: bool = False  # every request, and not only those that change something or fail
-    pages: Any = None  # the application below /studio/, without a token and with headers of its own
+    hosts: frozenset[str]  # allowed Host headers in lower case, without port: prevents DNS rebinding
+    log_all: bool = False  # log every request, not only writes and failures
+    pages: Any = None  # application below /studio/, without tokens and with its own headers
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""
@@ -141,7 +141,7 @@ class Middleware:
         except ClientDisconnect:
             request.status = CLIENT_GONE
         except Exception as error:
-            logger.exception("an error that is not expected", extra={"request": request.id})
+            logger.exception("unexpected error", extra={"request": request.id})
             if request.status is None:
                 await answer_to(error)(scope, receive, request.send)
         finally:
@@ -153,12 +153,12 @@ class Middleware:
         host = headers.get(b"host", b"").decode("latin-1").lower()
         found = _HOST.fullmatch(host)
         if found is None or found[1] not in self.hosts:
-            raise ApiError(421, f"This service is not called {host!r}: start it with --allow-host to allow the name.")
+            raise ApiError(421, f"Unknown host name {host!r}: start the service with --allow-host to allow it.")
         origin = headers.get(b"origin")
         if origin is not None and origin.decode("latin-1").lower() not in (f"http://{host}", f"https://{host}"):
             raise ApiError(403, "Requests from pages of other sites are refused.")
         if headers.get(b"content-encoding", b"identity") != b"identity":
-            raise ApiError(415, "The body is packed: send it as it is, without Content-Encoding.")
+            raise ApiError(415, "The body is compressed: send it without Content-Encoding.")
         if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
             raise ApiError(403, "Requests from pages of other sites are refused.")
 
@@ -169,7 +169,7 @@ class Middleware:
             given = None if authorization is None else authorization.decode("latin-1")
             token = scope["sslart.token"] = self.access.check(given, client)
             if token is LOCAL and any(name in headers for name in FORWARDED):
-                raise ApiError(403, "A proxy passes on requests of others: start the service with --behind-proxy.")
+                raise ApiError(403, "The request was forwarded by a proxy: start the service with --behind-proxy.")
 
     def _note(self, scope: Any, request: _RequestState) -> None:
         seconds, status = time.perf_counter() - request.start, request.status or CLIENT_GONE
@@ -216,7 +216,7 @@ class _RequestState:
     async def receive(self) -> Any:
         """Return the next part of the body, within the limits of size and time.
 
-        When all of it has come, what comes next is the end of the connection, at any time.
+        After the whole body, the next message is the end of the connection, at any time.
         """
         length = self.headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > self._most:
@@ -234,10 +234,10 @@ class _RequestState:
         return message
 
     def _too_large(self) -> ApiError:
-        return ApiError(413, f"The body has more than {self._most} bytes, which is the limit: send less at a time.")
+        return ApiError(413, f"The body is larger than the limit of {self._most} bytes: send less at a time.")
 
     async def send(self, message: Any) -> None:
-        """Pass on the answer, with headers for browsers."""
+        """Forward the response, with security headers."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
             message["headers"] = [*message.get("headers", ()), *self._added, (b"x-request-id", self.id.encode())]
@@ -246,4 +246,4 @@ class _RequestState:
 
 def _too_slow() -> ApiError:
     """Return the error for a body that arrives too slowly."""
-    return ApiError(408, "The body of the request came too slowly: send it again, or in smaller parts.")
+    return ApiError(408, "The body was sent too slowly: send it again, or in smaller parts.")

@@ -1,1 +1,1 @@
-"""Models that learn from a journal in the background, while requests read the last published state."""
+"""Hosted models: they learn from a journal in the background, while requests read the last published state."""

@@ -9,8 +9,8 @@ from collections import deque
 from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
-MAX_KEPT = 1000  # of the events that went by, for those who come back
-MAX_WAITING = 1000  # per listener; who reads more slowly loses events, and is told
+MAX_KEPT = 1000  # past events kept for clients that reconnect
+MAX_WAITING = 1000  # events per listener; a slower listener loses events and gets a "lost" event
 MAX_LISTENERS = 100
 
 
@@ -41,7 +41,7 @@ class Listener:
             self._loop.call_soon_threadsafe(self._put, event)
 
     def end(self) -> None:
-        """Let the events end, from any thread."""
+        """End the stream of events, from any thread."""
         self._is_over = True
         self._loop.call_soon_threadsafe(self._put, None)
 
@@ -72,7 +72,7 @@ class Events:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._last = int(time.time() * 1000)  # the numbers go on rising after a new start
+        self._last = int(time.time() * 1000)  # numbers keep increasing after a restart
         self._kept: deque[Event] = deque(maxlen=MAX_KEPT)
         self._listeners: set[Listener] = set()
 
@@ -82,7 +82,7 @@ class Events:
         return len(self._listeners)
 
     def publish(self, kind: str, model: str, data: dict[str, Any], *, keep: bool = True) -> None:
-        """Publish an event to all subscribers; an event not to be kept costs nothing without subscribers."""
+        """Publish an event to all subscribers; without subscribers, an event that is not kept costs nothing."""
         if not keep and not self._listeners:
             return
         with self._lock:
@@ -109,7 +109,7 @@ class Events:
         return listener
 
     def end(self) -> None:
-        """Let all listening end: the service stops."""
+        """End all streams when the service stops."""
         with self._lock:
             listeners = list(self._listeners)
         for one in listeners:

@@ -1,4 +1,4 @@
-"""A hosted model: a thread that learns its journal, and the last published state."""
+"""A hosted model: a thread that learns from its journal, and the last published state."""
 
 from __future__ import annotations
 
@@ -38,28 +38,28 @@ from sslart.server.store._journal import (
 from sslart.server.store._labels import compact_some
 
 STARTING, READY = "starting", "ready"
-DAMAGED, FAILED_STATE = "damaged", "failed"  # the journal cannot be read on; an error in learning
-MAX_HANDED_ON = 10_000  # rows whose samples wait in memory; further ones are read from the journal
+DAMAGED, FAILED_STATE = "damaged", "failed"  # the journal cannot be read; an error in learning
+MAX_HANDED_ON = 10_000  # converted rows waiting in memory; further ones are read from the journal
 SECONDS_TO_WAIT = 1.0
 SECONDS_BETWEEN_TRIES = 2.0
-SECONDS_BETWEEN_GROUPS = 0.02  # in which rows come together: learning each alone would slow down all requests
+SECONDS_BETWEEN_GROUPS = 0.02  # rows are learnt in batches: learning each alone would slow down all requests
 
 logger = logging.getLogger("sslart.server")
 
 
 class HostedModel:
-    """A model that a thread keeps up with its journal."""
+    """A model with a thread that learns the records of its journal."""
 
     def __init__(self, store: Store, row: ModelRow, events: Events, limits: Limits) -> None:
         self.id, self.name, self.created = row.id, row.name, row.created
-        self.settings = ModelSettings.model_validate(row.settings)  # those in force for new requests
+        self.settings = ModelSettings.model_validate(row.settings)  # for new requests
         self._store, self._events, self._limits = store, events, limits
-        self.published: Published | None = None  # what requests read; None where nothing was learnt
-        self.fitted_rows: FittedRows | None = None  # of the last fit, until somebody takes them
+        self.published: Published | None = None  # read by requests; None before anything was learnt
+        self.fitted_rows: FittedRows | None = None  # rows of the last fit, until they are taken
         # called in a thread of its own after each fit, and once the model is ready
         self.when_fitted: Callable[[HostedModel], None] | None = None
         self.state = STARTING
-        self.problem: str | None = None  # why the model learns no more
+        self.problem: str | None = None  # reason why the model stopped learning
         self.accepted, self.applied = row.last_sequence, 0  # the last records accepted, and learnt
         self.n_rows, self.n_rows_applied = row.n_rows, 0
         self._accepted_before, self._is_compacted = row.last_sequence, row.compacted_through > 0
@@ -77,7 +77,7 @@ class HostedModel:
         return Target(self.id, self.name, actor)
 
     def start(self) -> None:
-        """Begin to follow the journal."""
+        """Start learning from the journal."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -89,31 +89,31 @@ class HostedModel:
         self._thread.join()
 
     def accept(self, record: Record) -> None:
-        """Take notice of a record that is in the journal."""
+        """Register a new record of the journal."""
         with self._changed:
             self.accepted = max(self.accepted, record.sequence)
             self.n_rows = max(self.n_rows, record.first_row + record.n_rows)
             self._changed.notify_all()
 
     def keep_read(self, read: ReadRows, record: Record) -> None:
-        """Keep the rows of a record as its request has read them until they are learnt, unless there are many."""
+        """Keep the converted rows of a record until they are learnt, unless there are many."""
         with self._changed:
             if sum(len(one.table) for _, one in self._read_rows.values()) < MAX_HANDED_ON:
                 self._read_rows[record.sequence] = record.payload, read
 
     def _read_by_request(self, record: Record) -> ReadRows | None:
-        """Return the rows of a record as its request has read them; one that was rolled back may have its number."""
+        """Return the converted rows of a record; a rolled-back record may have had the same number."""
         payload, read = self._read_rows.get(record.sequence, (b"", None))
         return read if payload == record.payload else None
 
     def adopt(self, settings: ModelSettings, sequence: int) -> None:
-        """Let the settings that a record brings be in force for new requests, until the record is learnt or fails."""
+        """Use the settings of a record for new requests until the record is learnt or fails."""
         with self._changed:
             if sequence > self.applied:
                 self.settings = settings
 
     def check_restored(self) -> None:
-        """Raise a StoreError while the state of the model is still being restored after a start."""
+        """Raise a StoreError while the model is still being restored after a start."""
         if self.state == STARTING and self.published is None and self._accepted_before > 1:
             raise StoreError(f"The model {self.name!r} is being restored: send this request again in a moment.")
 
@@ -123,7 +123,7 @@ class HostedModel:
         return (self.n_rows - self.n_rows_applied) + (self.accepted - self.applied)
 
     def when_applied(self, sequence: int) -> Future[None]:
-        """Return a future that ends when a record has been learnt and published, or cannot be any more."""
+        """Return a future that completes when a record has been learnt and published, or never can be."""
         future: Future[None] = Future()
         with self._changed:
             if self.applied >= sequence or self._has_ended:
@@ -145,7 +145,7 @@ class HostedModel:
         return future
 
     def cancel_fit(self, sequence: int) -> None:
-        """Stop the fit of a record where it is being done; the store says already that it is cancelled."""
+        """Stop the running fit of a record, which is already marked as cancelled in the database."""
         if self.busy_with is not None and self.busy_with["sequence"] == sequence:
             self._stop_fit[0] = 1
 
@@ -164,7 +164,7 @@ class HostedModel:
             self._fail(FAILED_STATE, str(error))
         except Exception as error:
             logger.exception("learning has stopped", extra={"model": self.name})
-            self._fail(FAILED_STATE, f"Learning has stopped after an error ({type(error).__name__}): see the log.")
+            self._fail(FAILED_STATE, f"Learning stopped after an error ({type(error).__name__}): see the log.")
         finally:
             self._wake_all()
 
@@ -174,12 +174,12 @@ class HostedModel:
         self._events.publish("state", self.name, {"state": state, "problem": problem})
 
     def _restored(self) -> Replica:
-        """Return the model of the newest snapshot that is whole, or one that has learnt nothing."""
+        """Return the model of the newest intact snapshot, or an unfitted one."""
         connection, damaged = self._store.reader(), list[int]()
         for snapshot in snapshots(connection, self.id):
             try:
                 if snapshot.sequence > self._accepted_before:
-                    raise DamagedError(f"A snapshot is of record {snapshot.sequence}, which there is not.")
+                    raise DamagedError(f"A snapshot is of record {snapshot.sequence}, which does not exist.")
                 found = restored(connection, snapshot)
                 self._remove_snapshots(damaged)
                 return found
@@ -190,10 +190,10 @@ class HostedModel:
                 logger.error(str(error), extra={"model": self.name})
         if not self._is_compacted:
             self._remove_snapshots(damaged)
-        return Replica(self.settings)  # the first record has those that the model was created with
+        return Replica(self.settings)  # the first record has the original settings
 
     def _remove_snapshots(self, damaged: list[int]) -> None:
-        """Remove damaged snapshots where the model can be made without them: they would count as kept ones."""
+        """Remove damaged snapshots that are not needed: they would count towards those that are kept."""
         for number in damaged:
             with suppress(StoreError):
                 self._store.submit_own(partial(remove_snapshot, snapshot=number)).result()
@@ -227,7 +227,7 @@ class HostedModel:
             imported = partial(imported_model, self._store.reader())
             for last in replica.apply(some, self._fitted, imported, self._read_by_request):
                 self.n_rows_applied = last.first_row + last.n_rows
-                self.accept(last)  # also where the request that wrote it has ended early
+                self.accept(last)  # also if the request that wrote it ended early
                 self._n_unsaved += 1
                 if self._stopping:
                     break
@@ -259,7 +259,7 @@ class HostedModel:
             self.applied = replica.sequence
             self._read_rows = {number: one for number, one in self._read_rows.items() if number > self.applied}
             if self.accepted <= self.applied:
-                self.settings = replica.settings  # those of a fit that has failed are not in force
+                self.settings = replica.settings  # the settings of a failed fit are discarded
             done = [future for sequence, future in self._waiting if sequence <= self.applied]
             self._waiting = [one for one in self._waiting if one[0] > self.applied]
         for future in done:
@@ -279,7 +279,7 @@ class HostedModel:
             with stopped_by(self._stop_fit):
                 found = fit(self._store.reader(), record, self._progress)
             content = model_bytes(found.model)
-            if row.state == DONE:  # it is done again, since its snapshot is gone
+            if row.state == DONE:  # repeated, since its snapshot is lost
                 fitted = found
             elif self._retried(lambda: self._keep_fit(record, found, content)):
                 fitted = found
@@ -292,7 +292,7 @@ class HostedModel:
             raise
         except Exception as error:
             if row.state == DONE:
-                raise  # it is done again after damage: without it, the model would be another one
+                raise  # repeated after damage: without it, the model would differ
             outcome = {"error": self._why_failed(error)}
             end = partial(end_job, model=self.id, sequence=record.sequence, state=FAILED, outcome=outcome)
             self._retried(lambda: self._store.submit_own(end).result())
@@ -304,13 +304,13 @@ class HostedModel:
         return None if fitted is None else fitted.model
 
     def _why_failed(self, error: Exception) -> str:
-        """Return why a fit has failed, for the user; an error of another kind than expected is logged."""
+        """Return the reason of a failed fit for the user; unexpected errors are logged."""
         if isinstance(error, MemoryError):
-            return "It needs more memory than there is."
+            return "There is not enough memory."
         if isinstance(error, ValueError | TypeError | DamagedError):
             return str(error)
         logger.error("a fit has failed", extra={"model": self.name}, exc_info=error)
-        return f"An internal error ({type(error).__name__}): the log of the service has it."
+        return f"Internal error ({type(error).__name__}): see the log of the service."
 
     def _progress(self, step: str, share: float) -> None:
         stop_flag()  # ends the fit here where it was cancelled
@@ -321,7 +321,7 @@ class HostedModel:
             self._events.publish("job", self.name, {"state": "running", **self.busy_with})
 
     def _keep_fit(self, record: Record, fitted: Fitted, content: bytes) -> bool:
-        """Store a fitted model, and the outcome of the fit with it."""
+        """Store a fitted model together with the outcome of the fit."""
         end = partial(end_job, model=self.id, sequence=record.sequence, state=DONE, outcome=fitted.outcome)
         settings = record.content()["settings"]
         return write_snapshot(self._store.submit_own, self.id, record.sequence, content, settings, end)
@@ -372,7 +372,7 @@ class HostedModel:
         return None
 
     def _wake_all(self) -> None:
-        """Let nobody wait for a thread that has ended."""
+        """Complete all pending futures when the thread has ended."""
         with self._changed:
             self._has_ended = True
             waiting, self._waiting = self._waiting, []
@@ -383,7 +383,7 @@ class HostedModel:
             _resolve(asked, None, self._why_ended())
 
     def _why_ended(self) -> StoreError:
-        return StoreError(self.problem or "The model was deleted, or the service stops.")
+        return StoreError(self.problem or "The model was deleted, or the service is stopping.")
 
 
 def _resolve(future: Future[Any], result: Any, error: Exception | None = None) -> None:

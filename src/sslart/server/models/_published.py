@@ -1,4 +1,4 @@
-"""The published state of a model, and the conversion of rows of requests to its samples."""
+"""The published state of a model, and the conversion of request rows to samples."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _NUMBERS = frozenset({float, int, type(None)})
 
 
 class RowReader:
-    """Reads rows as a fitted model takes them; `others` are columns that are no features, such as that of the label.
+    """Convert rows to samples of a fitted model; `others` are columns that are not features, such as the label.
 
-    A row may have more columns than the model knows, and may lack some, whose value is then missing; but not both,
-    since a name may be misspelt.
+    A row may have extra columns, or lack some, whose values are then missing; but not both, since a name is probably
+    misspelt.
     """
 
     def __init__(self, model: Any, view: ModelView, others: Sequence[str] = ()) -> None:
@@ -42,7 +42,7 @@ class RowReader:
         self.has_names = bool(learnt_columns(model))
         self.names = learnt_columns(model) or view.feature_names
         encoder = view.members[0].encoder
-        self.is_decided = not encoder.undecided  # it is known of every column if it holds numbers or categories
+        self.is_decided = not encoder.undecided  # every column is known to be numeric or categorical
         self.samples_reader, plan = view.reader, view.reader.plan
         self._is_plain = self.is_decided and not plan.dates and not plan.left_out
         self._known, self._others = frozenset(self.names), frozenset(others)
@@ -56,18 +56,18 @@ class RowReader:
 
     @property
     def columns(self) -> tuple[Any, ...]:
-        """All that the conversion of a row depends on: readers of equal columns make the same table."""
+        """Everything that the conversion depends on: readers with equal columns convert rows equally."""
         undecided = frozenset(self._view.members[0].encoder.undecided)
         return self.names, self.has_names, self.samples_reader.plan, self._categories, undecided
 
     def table(self, rows: Sequence[Cells]) -> Table:
-        """Return rows as samples, to predict, to explain or to learn: the one conversion of the rows of a request."""
+        """Convert rows of a request to samples, to predict, explain or learn."""
         self._check_names(rows)
         found = self._short_way(rows) if self._is_plain else None
         return self._view.read(self._long_way(rows)) if found is None else found
 
     def table_of_numbers(self, values: Any) -> Table | None:
-        """Return an array of all features as samples to predict; None where the model takes more than numbers."""
+        """Return an array of all features as samples; None if the model has features that are not numeric."""
         values = np.ascontiguousarray(values, dtype=np.float64)
         if not self._is_plain or self._categories or not len(values):
             return None
@@ -76,12 +76,12 @@ class RowReader:
         return Table(values, names=self.names if self.has_names else None)
 
     def samples(self, rows: Sequence[Cells]) -> Any:
-        """Return rows as samples that users may see: a frame, or an array where columns have no names."""
+        """Return rows as samples for users: a frame, or an array if columns have no names."""
         self._check_names(rows)
         return self._long_way(rows)
 
     def _short_way(self, rows: Sequence[Cells]) -> Table | None:
-        """Return rows as samples; None where a cell needs more than a look."""
+        """Convert rows by a fast path; None if a cell needs the full conversion."""
         names, of_table = self._number_names, self.names if self.has_names else None
         cells = [[row.get(name) for name in names] for row in rows]
         if not _NUMBERS.issuperset({type(cell) for row in cells for cell in row}):
@@ -108,7 +108,7 @@ class RowReader:
 
     def _long_way(self, rows: Sequence[Cells]) -> Any:
         frame = text_frame(rows).reindex(columns=self.names)
-        with collected_notes():  # they are for those who make a table
+        with collected_notes():  # notes on columns are not for requests
             return samples_for(self._model, frame, SOURCE)
 
     def _check_names(self, rows: Sequence[Cells]) -> None:
@@ -119,25 +119,24 @@ class RowReader:
             unknown = [name for name in row if name not in self._known and name not in self._others]
             if unknown:
                 raise ValueError(
-                    f"Row {number} lacks {listed(lacking)}, which the model has learnt from, and has "
-                    f"{listed(unknown)}, which it does not know: correct the name, or give null where a value is not "
-                    "known."
+                    f"Row {number} lacks features of the model ({listed(lacking)}) and has unknown columns "
+                    f"({listed(unknown)}): correct the names, or give null where a value is unknown."
                 )
 
 
 def text_frame(rows: Sequence[Cells]) -> Any:
-    """Return rows as a frame of texts, as a file has them; None where a cell is missing or empty."""
+    """Return rows as a frame of text, as read from a file; None where a cell is missing or empty."""
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {name: [None if row.get(name) in (None, "") else str(row[name]) for row in rows] for name in names}
     return pandas().DataFrame(columns, index=range(len(rows)), dtype=object)
 
 
 def first_samples(rows: Sequence[Cells], settings: ModelSettings) -> Any:
-    """Return the samples that a model learns first: their columns are those of the model from then on."""
+    """Return the first samples of a model, which define its columns."""
     frame = text_frame(rows)
     features = [name for name in frame.columns if name not in settings.not_features]
     if not features:
-        raise ValueError("The rows have no column to learn from: give each a value for every feature, by name.")
+        raise ValueError("The rows have no features: give each row a value for every feature, by name.")
     with collected_notes():
         return features_of(frame[features], SOURCE, [name for name in settings.category if name in features])
 
@@ -147,11 +146,11 @@ def as_class(label: Any, classes: Any) -> Any:
     if label is None or (isinstance(label, str) and not label.strip()):
         return None
     if isinstance(label, str) and label.strip() in MISSING:
-        raise ValueError(f"The label {label!r} stands for a missing value: send null, or give the class another name.")
+        raise ValueError(f"The label {label!r} denotes a missing value: send null, or rename the class.")
     kind = classes.dtype.kind if classes is not None and len(classes) else "U"
     text = plain(str(label).strip())
     if isinstance(label, float) and label % 1:
-        raise ValueError(f"The label {label} is a measurement and no class: cut measurements into classes first.")
+        raise ValueError(f"The label {label} is a continuous value, not a class: bin the values first.")
     if kind not in "ib":
         return text
     read: Any = int if kind == "i" else {"true": True, "1": True, "false": False, "0": False}.__getitem__
@@ -160,16 +159,16 @@ def as_class(label: Any, classes: Any) -> Any:
     except (ValueError, KeyError) as error:
         known = listed([str(one) for one in classes.tolist()], 12)
         raise ValueError(
-            f"The label {label!r} is not of the kind of the model's classes, which are {known}."
+            f"The label {label!r} is not of the same type as the classes of the model: {known}."
         ) from error
 
 
 class NoLabelError(ValueError):
-    """A model that cannot predict, since it has learnt no label yet."""
+    """Raised for a model that cannot predict, since it has no labels yet."""
 
 
 class Published:
-    """A model after a record of its journal: the last one that it has learnt. Nothing in it changes."""
+    """An immutable model with the last record of its journal that it has learnt."""
 
     def __init__(self, model: Any, sequence: int, settings: ModelSettings) -> None:
         self.model = shallow_copy(model)
@@ -200,16 +199,16 @@ class Published:
         return digest_of(self.content())
 
     def content(self) -> bytes:
-        """Return the model as a file of `sslart.save` has it."""
+        """Return the model as the bytes of a file of `sslart.save`."""
         return model_bytes(self.model)
 
     def check_has_label(self) -> None:
-        """Raise a NoLabelError where the model has learnt no label."""
+        """Raise a NoLabelError if the model has no labels."""
         if not self.classes:
-            raise NoLabelError("The model has learnt no label yet: send labelled rows, or labels for rows.")
+            raise NoLabelError("The model has no labels yet: send labelled rows, or labels for rows.")
 
     def check_parameters(self, parameters: dict[str, Any]) -> None:
-        """Raise a ValueError where the model does not take parameters."""
+        """Raise a ValueError if parameters are invalid for the model."""
         trial = shallow_copy(self.model)
         try:
             view_of(trial.set_params(**parameters))
@@ -217,7 +216,7 @@ class Published:
             raise ValueError(str(error)) from error
 
     def predict_table(self, table: Table, abstain_below: float | None = None) -> Decisions:
-        """Return the decisions on samples that have been read."""
+        """Return the decisions on converted samples."""
         view = self.view if abstain_below is None else replace(self.view, abstain_below=abstain_below)
         return PredictionBatch(view, table).decisions(self._threshold)
 

@@ -29,12 +29,12 @@ from sslart.server.store._journal import LAST, audit, models
 from sslart.server.store._labels import set_property
 from sslart.server.studies._samples import LoadedSamples, SampleCache
 
-FEW_ROWS = 64  # are predicted in about a millisecond
+FEW_ROWS = 64  # predicted in about a millisecond
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 SETTABLE = ("abstain_below", "max_error", "confidence", "search_depth", "quorum", "decision_costs", "half_life")
-MAX_ROWS_TOLD = 1000  # in an event
+MAX_ROWS_TOLD = 1000  # row numbers in an event
 SECONDS_BETWEEN_CLEANING = 3600.0
 SECONDS_BETWEEN_TRIMS = 20.0
 logger = logging.getLogger("sslart.server")
@@ -53,18 +53,18 @@ def to_the_end(
 
 
 async def soon(work: Callable[[], Result], n_rows: int) -> Result:
-    """Return the result of work on rows: of few at once, of many by a thread, so that other requests do not wait."""
+    """Run work on few rows directly, on many rows in a thread, so that other requests do not wait."""
     return work() if n_rows <= FEW_ROWS else await asyncio.to_thread(work)
 
 
 def give_memory_back() -> None:
-    """Return free memory to the system, where the C library is glibc: it keeps what lies below memory in use."""
-    with suppress(AttributeError, TypeError, OSError):  # another library, Windows
+    """Return free memory to the system with malloc_trim, if the C library is glibc."""
+    with suppress(AttributeError, TypeError, OSError):  # no glibc
         ctypes.CDLL(None).malloc_trim(0)
 
 
 class BacklogError(StoreBusyError):
-    """More rows wait to be learnt than may wait."""
+    """Raised if too many rows wait to be learnt."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__("Too many rows wait to be learnt: send this request again later.")
@@ -83,7 +83,7 @@ class Registry:
         self._cleaner = threading.Thread(target=self._clean, name="clean", daemon=True)
 
     def start(self) -> None:
-        """Begin to follow the journals of all models."""
+        """Start all models."""
         take_warnings()
         self.store.remove_unfinished()
         for row in models(self.store.reader()):
@@ -113,7 +113,7 @@ class Registry:
         try:
             self.store.purge()
         except StoreError as error:  # such as a full disk: the next time it may have space
-            logger.warning("nothing is cleaned: %s", error)
+            logger.warning("no cleanup: %s", error)
         except Exception:
             logger.exception("nothing is cleaned")
 
@@ -125,11 +125,11 @@ class Registry:
         hosted.start()
 
     def _prepare(self, hosted: HostedModel) -> None:
-        """Compute where samples are drawn, before somebody asks."""
+        """Compute the positions of samples on the map in advance."""
         try:
             _ = self.samples(hosted).positions
         except Exception:
-            if not self._end.is_set():  # who asks gets the reason
+            if not self._end.is_set():  # requests for the map get the reason
                 logger.warning("samples could not be prepared", extra={"model": hosted.name}, exc_info=True)
 
     def models(self) -> list[HostedModel]:
@@ -149,7 +149,7 @@ class Registry:
         return all(one.state != "starting" for one in self.models())
 
     async def write(self, hosted: HostedModel, work: Work, key: Key | None = None) -> Written:
-        """Write a request to the store, and return when it is on the disk."""
+        """Write a request to the database; return when it is on disk."""
         done = partial(transactions.do_once, model=hosted.id, key=key, work=work)
         written = await asyncio.wrap_future(self.store.submit(done))
         for record in written.records:
@@ -157,11 +157,11 @@ class Registry:
         return written
 
     def _before(self, hosted: HostedModel, key: Key | None) -> Written | None:
-        """Return the answer to a request that was written before, whatever became of the model since."""
+        """Return the response to an earlier request with the same key, whatever the state of the model now."""
         return None if key is None else transactions.written_before(self.store.reader(), hosted.id, key)
 
     def check_learns(self, hosted: HostedModel) -> None:
-        """Raise an error where a model learns no more, is not there yet, or cannot keep up."""
+        """Raise an error if a model has stopped learning, is being restored, or has too large a backlog."""
         if hosted.problem is not None:
             raise NotWritableError(hosted.problem)
         hosted.check_restored()
@@ -169,20 +169,20 @@ class Registry:
             raise BacklogError(seconds=5)
 
     def check_has_its_rows(self, hosted: HostedModel) -> None:
-        """Raise a ConflictError if a fit would forget data that a model had learnt before its import."""
+        """Raise a ConflictError if a fit would lose data learnt before the model was imported."""
         if is_from_file(self.store.reader(), hosted.id):
             raise ConflictError(
-                f"The model {hosted.name!r} came from a file, and the rows that it had learnt before are not here: a "
-                "fit would forget them. Let it learn more rows, or make a new model from a table with all rows."
+                f"The model {hosted.name!r} was imported from a file without its training rows: a refit would lose "
+                "them. Send more rows to learn, or create a new model from a table with all rows."
             )
 
     @to_the_end
     async def create(self, name: str, settings: ModelSettings, actor: str) -> HostedModel:
-        """Create a model that has learnt nothing."""
+        """Create an unfitted model."""
         check_name(name)
         settings.new_estimator()
         if len(self._models) >= self.limits.max_models:
-            raise ConflictError(f"There are {len(self._models)} models, which is the limit: delete one first.")
+            raise ConflictError(f"The limit of {len(self._models)} models is reached: delete one first.")
         work = partial(transactions.create, name=name, settings=settings, actor=actor)
         number, written = await asyncio.wrap_future(self.store.submit(work))
         row = next(one for one in models(self.store.reader()) if one.id == number)
@@ -193,13 +193,13 @@ class Registry:
         return hosted
 
     def check_empty(self, hosted: HostedModel) -> None:
-        """Raise a ConflictError where a model was given more than tables that could not be learnt."""
+        """Raise a ConflictError if a model has any data other than tables that could not be learnt."""
         if not transactions.is_empty(self.store.reader(), hosted.id):
-            raise ConflictError(f"There is a model named {hosted.name!r}: send rows to it, or delete it first.")
+            raise ConflictError(f"There is already a model named {hosted.name!r}: send rows to it, or delete it first.")
 
     @to_the_end
     async def delete(self, hosted: HostedModel, actor: str, *, only_empty: bool = False) -> None:
-        """Delete a model; with `only_empty`, raise a ConflictError where there is something to lose."""
+        """Delete a model; with `only_empty`, raise a ConflictError if it has data."""
         work = partial(transactions.delete, to=hosted.target(actor), only_empty=only_empty)
         await asyncio.wrap_future(self.store.submit(work))
         with self._lock:
@@ -210,16 +210,16 @@ class Registry:
         self.events.publish("state", hosted.name, {"state": "deleted"})
 
     def upload(self, path: Path, encoding: str | None = None, named: Sequence[str] = ()) -> tuple[int, bool]:
-        """Read a file into the store; return the number of the upload, and whether it is the file of a model.
+        """Store an uploaded file; return its number, and whether it is a model file.
 
-        A table must have the columns that are named.
+        A table must have the columns named in the settings.
         """
         return store_file(self.store, path, encoding, named, self.limits.max_table_cells)
 
     async def add_upload(
         self, hosted: HostedModel, upload: int, is_model: bool, actor: str, key: Key | None = None
     ) -> Written:
-        """Let a model learn an uploaded table with all other rows, or replace it by an uploaded model file."""
+        """Refit a model to an uploaded table and all other rows, or replace it by an uploaded model file."""
         work: Work = partial(transactions.add_model_file, to=hosted.target(actor), upload=upload)
         if not is_model:
             work = partial(
@@ -244,16 +244,16 @@ class Registry:
         key: Key | None,
         policy: Learning | None = None,
     ) -> Written:
-        """Keep rows to be learnt; with a policy, predict them, and learn those that it takes or that have a label.
+        """Store rows to be learnt; with a policy, predict them, and learn those selected by it or labelled.
 
-        They are converted once: what is predicted is what is learnt, unless the model has other columns by then.
+        Rows are converted once, to be predicted and learnt, unless the columns of the model change in between.
         """
         if (before := self._before(hosted, key)) is not None:
             return before
         self.check_learns(hosted)
         self.check_rows(rows)
         if ids is not None and (len(ids) != len(rows) or len(set(ids)) < len(ids)):
-            raise ValueError(f"There are {len(ids)} ids for {len(rows)} rows: give one for each row, and each once.")
+            raise ValueError(f"There are {len(ids)} ids for {len(rows)} rows: give one unique ID for each row.")
         published = hosted.published if policy is None else self.published(hosted)
 
         def prepared() -> Work:
@@ -277,10 +277,10 @@ class Registry:
         return await self.write(hosted, await soon(prepared, len(rows)), key)
 
     def check_rows(self, rows: Sequence[Any]) -> None:
-        """Raise a ValueError where a request has too many rows."""
+        """Raise a ValueError if a request has too many rows."""
         if len(rows) > self.limits.max_rows:
             raise ValueError(
-                f"There are {len(rows)} rows, and {self.limits.max_rows} is the limit: send fewer at once."
+                f"There are {len(rows)} rows, but the limit is {self.limits.max_rows}: send fewer at once."
             )
 
     def _labelled(
@@ -313,7 +313,7 @@ class Registry:
             return
         for number, (row, label) in enumerate(zip(rows, labels, strict=True), start=1):
             if label is not None and row.get(group) in (None, ""):
-                raise ValueError(f"Row {number} has a label and no {group!r}: name the group of each labelled row.")
+                raise ValueError(f"Row {number} has a label but no {group!r}: give the group of each labelled row.")
 
     async def decide(
         self,
@@ -324,7 +324,7 @@ class Registry:
         actor: str,
         key: Key | None,
     ) -> Written:
-        """Predict rows, and keep them with their predictions, so that they can be labelled later."""
+        """Predict rows and store them with their predictions, so that they can be labelled later."""
         policy = learning or hosted.settings.learn
         written = await self.learn(hosted, rows, None, ids, actor, key, policy)
         if not written.is_again:
@@ -336,7 +336,7 @@ class Registry:
         """Return the last published state of a model, or raise an error if it has learnt nothing."""
         if hosted.published is None:
             hosted.check_restored()
-            raise ConflictError(f"The model {hosted.name!r} has learnt nothing yet: send a table, or rows to learn.")
+            raise ConflictError(f"The model {hosted.name!r} is not fitted yet: send a table, or rows to learn.")
         return hosted.published
 
     async def label(
@@ -348,7 +348,7 @@ class Registry:
         *,
         together: bool = False,
     ) -> Written:
-        """Label rows that were sent before; `together`: by one answer about similar rows."""
+        """Label stored rows; `together` marks the labels as one answer about similar rows."""
         if (before := self._before(hosted, key)) is not None:
             return before
         self.check_learns(hosted)
@@ -365,18 +365,18 @@ class Registry:
         return written
 
     async def refit_by_labels(self, hosted: HostedModel, written: Written, actor: str) -> int | None:
-        """Fit anew where labels were changed, or there are many more than at the last fit; return the job."""
+        """Refit if labels were changed, or if there are many new ones since the last fit; return the job."""
         if not transactions.leads_to_fit(self.store.reader(), hosted.id, hosted.n_rows, written):
             return None
         found: int = (await self.refit(hosted, {}, actor, None, by_labels=True)).answer["sequence"]
         return found
 
     def rows(self, hosted: HostedModel, which: Sequence[int | str]) -> list[FoundRow]:
-        """Return rows that a model was given."""
+        """Return stored rows of a model."""
         return self._rows.find(self.store.reader(), hosted.id, hosted.settings, which)
 
     def stored_rows(self, hosted: HostedModel, settings: ModelSettings, before: int = LAST) -> StoredRows:
-        """Return the rows that a model was given before a record, read by the connection of this thread."""
+        """Return the rows stored before a record, read by the connection of this thread."""
         limit = self.limits.keep_rows
         return StoredRows(self.store.reader(), hosted.id, before, hosted.n_rows, limit, settings)
 
@@ -391,7 +391,7 @@ class Registry:
     async def refit(
         self, hosted: HostedModel, changes: dict[str, Any], actor: str, key: Key | None, *, by_labels: bool = False
     ) -> Written:
-        """Let a model be fitted anew to all its rows, with other settings where they are given."""
+        """Refit a model to all its rows, optionally with new settings."""
         if (before := self._before(hosted, key)) is not None:
             return before
         self.check_learns(hosted)
@@ -410,9 +410,7 @@ class Registry:
         self.check_learns(hosted)
         other = [name for name in parameters if name not in SETTABLE]
         if other:
-            raise ValueError(
-                f"{other[0]!r} cannot be changed without a fit: refit with it, or change one of {', '.join(SETTABLE)}."
-            )
+            raise ValueError(f"{other[0]!r} cannot be changed without a refit; these can: {', '.join(SETTABLE)}.")
         settings = hosted.settings.model_copy(update={"parameters": {**hosted.settings.parameters, **parameters}})
         settings.new_estimator()
         if hosted.published is not None:
@@ -425,14 +423,14 @@ class Registry:
 
     @to_the_end
     async def set_property(self, hosted: HostedModel, key: str, value: Any) -> None:
-        """Keep a value with a model, by its key; None removes it."""
+        """Store a property of a model; None removes it."""
         work = partial(set_property, model=hosted.id, key=key, value=value)
         await asyncio.wrap_future(self.store.submit(work))
         self.events.publish("properties", hosted.name, {"key": key})
 
     @to_the_end
     async def cancel(self, hosted: HostedModel, sequence: int, actor: str) -> bool:
-        """Cancel a fit, and return whether it had not ended."""
+        """Cancel a fit; return False if it had already ended."""
         work = partial(transactions.cancel, to=hosted.target(actor), sequence=sequence)
         is_cancelled = await asyncio.wrap_future(self.store.submit(work))
         if is_cancelled:

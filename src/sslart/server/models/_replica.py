@@ -1,4 +1,4 @@
-"""A model that follows its journal, and the fits to all rows: the same records make the same bits."""
+"""Deterministic replay of the journal of a model: incremental learning, and fits to all rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GROUPED = (LEARN, LABEL)  # records of these kinds are learnt together
 
 
 class FittedRows(NamedTuple):
-    """All rows of a model as a fit has read them: the sequence number of the fit, the samples, and their labels."""
+    """All rows of a model as converted for a fit: the record of the fit, the samples, and their labels."""
 
     sequence: int
     frame: Any
@@ -41,11 +41,11 @@ class Fitted(NamedTuple):
 
 
 def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
-    """Return a model that is fitted to all rows before a record of kind fit.
+    """Return a model fitted to all rows before a record of kind fit.
 
-    The same store and record give the same bits. Of rows that are older than the newest `keep_rows`, those with a label
-    and those of uploaded tables are learnt, whether the others are still there or not. `progress` gets the name of each
-    step, and the share of it that is done.
+    The result is deterministic, bit for bit. Of rows older than the newest `keep_rows`, only labelled ones and those of
+    uploaded tables are used, even if others are still stored. `progress` receives the name of each step and the share
+    done.
     """
     stored = StoredRows.before(connection, record)
     with collected_notes() as notes:
@@ -68,7 +68,7 @@ def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
 
 
 def fitted_to(table: TrainingTable, settings: ModelSettings) -> Any:
-    """Return a model that is fitted to a table; where it has no label, one that has learnt its samples."""
+    """Return a model fitted to a table; without labels, it learns only the samples."""
     model = settings.new_estimator()
     groups = {} if table.groups is None else {"groups": table.groups}
     learn = model.fit if table.label_counts else model.partial_fit
@@ -90,7 +90,7 @@ def restored(connection: Any, snapshot: Snapshot) -> Replica:
 
 
 class ReadRows(NamedTuple):
-    """The rows of a record as its request has read them: content, samples, and the columns that they were read by."""
+    """Converted rows of a record: content, samples, and the columns used for the conversion."""
 
     content: dict[str, Any]
     table: Table
@@ -99,7 +99,7 @@ class ReadRows(NamedTuple):
 
 @dataclass(frozen=True)
 class RowBatch:
-    """Rows to learn in one call, with their labels, and with their samples where a request has read them."""
+    """Rows to learn in one call, with their labels, and their samples if already converted."""
 
     cells: list[Cells]
     labels: list[Any]
@@ -113,7 +113,7 @@ class RowBatch:
 
     @classmethod
     def joined(cls, batches: Sequence[RowBatch]) -> RowBatch:
-        """Return several batches as one; it has samples where all of them have some."""
+        """Concatenate batches; the result has samples if all of them have."""
         tables = [one.table for one in batches if one.table is not None]
         table = None
         if tables and len(tables) == len(batches):
@@ -126,7 +126,7 @@ class Replica:
 
     def __init__(self, settings: ModelSettings, model: Any = None, sequence: int = 0) -> None:
         self.settings, self.model, self.sequence = settings, model, sequence
-        self.n_learnt = self.n_rejected = 0  # rows since this object was made
+        self.n_learnt = self.n_rejected = 0  # rows since this object was created
         self._last_reader: RowReader | None = None
 
     def apply(
@@ -136,11 +136,10 @@ class Replica:
         imported: Callable[[Record], Any],
         read: Callable[[Record], ReadRows | None] = lambda _: None,
     ) -> Iterator[Record]:
-        """Take the records that follow `sequence` in their order; yield the last of those that were taken together.
+        """Apply the records that follow `sequence` in order; yield the last record of each batch.
 
-        `fitted` returns the model that a record of kind fit makes, None where it makes none, `imported` that of a
-        record of kind import; `read` the rows of a record as its request has read them, None where the journal alone
-        has them.
+        `fitted` returns the model of a fit record (None if the fit failed), `imported` that of an import record, and
+        `read` the converted rows of a record, or None if they must be read from the journal.
         """
         place = 0
         while place < len(records):
@@ -176,7 +175,7 @@ class Replica:
     def _n_together(self, records: Sequence[Record]) -> int:
         """Return the number of records learnt in one call; one answer for several rows is learnt alone."""
         if self.model is None or not self._reader().is_decided or _is_one_answer(records[0]):
-            return 1  # the first records decide about the columns, each by itself
+            return 1  # the first records define the columns and are learnt one by one
         return next((place for place, one in enumerate(records) if _is_one_answer(one)), len(records))
 
     def _set_params(self, params: dict[str, Any]) -> None:
@@ -185,14 +184,14 @@ class Replica:
             self.model.set_params(**params)
 
     def _reader(self) -> RowReader:
-        """Return the reader of rows of the model as it is, made anew where its columns have changed."""
+        """Return the row reader of the current model, recreated if its columns have changed."""
         view, last = view_of(self.model), self._last_reader
         if last is None or last.samples_reader is not view.reader:
             last = self._last_reader = RowReader(self.model, view, self.settings.not_features)
         return last
 
     def _batch(self, record: Record, read: ReadRows | None) -> RowBatch:
-        """Return the rows that a record lets the model learn."""
+        """Return the rows to learn from a record."""
         content = record.content() if read is None else read.content
         if record.kind == LABEL:
             given = [one for one in content["labels"] if one["action"] == "learn"]
@@ -224,7 +223,7 @@ class Replica:
         return table if reader.has_names or table.categories else table.values
 
     def _groups(self, rows: list[Cells], answer: int | None) -> dict[str, list[str | None]]:
-        """Return the groups of rows, where a column has them, or where one answer gave their labels."""
+        """Return the groups of rows, from a column or from labels given by one answer."""
         group = self.settings.group
         if group is not None:
             return {"groups": [_group(row.get(group)) for row in rows]}
@@ -238,10 +237,10 @@ class Replica:
 
 
 def _group(cell: Any) -> str | None:
-    """Return the name of a group as a fit reads it from a table, whatever the type of the cell is."""
+    """Return the name of a group as a fit reads it from a table, for any type of cell."""
     return None if cell is None or cell == "" else plain(str(cell).strip())
 
 
 def _is_one_answer(record: Record) -> bool:
-    """Return True if a record contains the labels that one answer gave to several rows."""
+    """Return True if a record contains labels of several rows given by one answer."""
     return record.kind == LABEL and bool(record.content()["together"])

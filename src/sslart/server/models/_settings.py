@@ -15,7 +15,7 @@ from sslart._utils.text import list_text
 from sslart.estimators import SSLART, WESSLART, AutoSSLART, FuzzyARTMAP
 
 ESTIMATORS = {one.__name__: one for one in (AutoSSLART, SSLART, WESSLART, FuzzyARTMAP)}
-NOT_OFFERED = ("n_jobs",)  # threads belong to the service
+NOT_OFFERED = ("n_jobs",)  # the service manages threads
 MAX_NAMES = 10_000
 MAX_TEXT = 10_000  # characters in a cell
 
@@ -36,28 +36,28 @@ class Limits:
     max_rows: int = 10_000  # of one request
     max_body: int = 2**24  # bytes of a request, but for tables
     max_table: int = 2**30  # bytes of an uploaded table or model
-    max_table_cells: int = 200_000_000  # of an uploaded table, however small it was packed
+    max_table_cells: int = 200_000_000  # of an uploaded table, after decompression
     max_backlog: int = 100_000  # rows accepted and not yet learnt; beyond, requests to learn are answered with 429
     max_models: int = 100
-    keep_rows: int = 1_000_000  # of rows without a label, the newest so many stay available for fits and labels
-    snapshot_rows: int = 20_000  # a snapshot is written after so many learnt rows,
-    snapshot_seconds: float = 60.0  # or after so many seconds, where something was learnt
+    keep_rows: int = 1_000_000  # newest unlabelled rows that stay available for fits and labels
+    snapshot_rows: int = 20_000  # a snapshot is written after this many learnt rows,
+    snapshot_seconds: float = 60.0  # or after this many seconds, if something was learnt
     group_rows: int = 500  # learnt between two publications, at most
     timeout: float = 30.0  # seconds for one request
     keep_samples: bool = False  # rows of the last fit stay in memory, so that all samples can be shown at once
 
 
 def with_settings(text: str) -> str:
-    """Return a message in which options of the command line are the settings of the service."""
+    """Replace options of the command line in a message by the settings of the service."""
     return _OPTION.sub(lambda found: f"the setting {found[1]}{'=' if found[2] else ''}", text)
 
 
 def check_name(name: str) -> None:
-    """Raise a ValueError where a text cannot be the name of a model."""
+    """Raise a ValueError for an invalid model name."""
     if not re.fullmatch(NAME, name):
         raise ValueError(
-            "The name of a model has 1 to 100 letters, digits, points, hyphens and underscores, and begins with a "
-            "letter or digit."
+            "A model name has 1 to 100 letters, digits, points, hyphens and underscores, and starts with a letter or "
+            "digit."
         )
 
 
@@ -74,7 +74,7 @@ class Learning(StrEnum):
 
 
 class Closed(BaseModel):
-    """A request or an answer without further items."""
+    """A request or response that allows no additional items."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -83,42 +83,48 @@ class ModelSettings(Closed):
     """Settings of a model, fixed when it is created."""
 
     estimator: Literal["AutoSSLART", "SSLART", "WESSLART", "FuzzyARTMAP"] = Field(
-        default="AutoSSLART", description="the kind of the model; AutoSSLART chooses its settings by itself"
+        default="AutoSSLART", description="class of the estimator; AutoSSLART needs no tuning"
     )
     parameters: dict[str, JsonValue] = Field(
         default={}, description="parameters of the estimator by name, such as vigilance or half_life", max_length=50
     )
-    label: Name | None = Field(default=None, description="the column with the classes, blank where not known")
-    id: Name | None = Field(default=None, description="the column that names rows; it is no feature")
-    group: Name | None = Field(default=None, description="the column with what belongs together, such as patient")
+    label: Name | None = Field(default=None, description="column with the classes, blank where unknown")
+    id: Name | None = Field(default=None, description="column of row IDs, not a feature")
+    group: Name | None = Field(
+        default=None, description="column of groups, such as patient: rows of one group are left out together"
+    )
     ignore: list[Name] = Field(default=[], description="columns to leave out", max_length=MAX_NAMES)
-    category: list[Name] = Field(default=[], description="columns of numbers that are categories", max_length=MAX_NAMES)
+    category: list[Name] = Field(
+        default=[], description="numeric columns that are categorical codes", max_length=MAX_NAMES
+    )
     use: list[Name] = Field(
-        default=[], description="columns to use although they are free text, or name rows", max_length=MAX_NAMES
+        default=[],
+        description="columns to use as features although they look like IDs or free text",
+        max_length=MAX_NAMES,
     )
     learn: Learning = Field(
         default=Learning.familiar, description="which rows sent to decide are learnt without a label"
     )
     max_fit_rows: int = Field(
-        default=1_000_000, ge=1, le=100_000_000, description="of more rows, a fit learns a random sample"
+        default=1_000_000, ge=1, le=100_000_000, description="maximum rows of a fit; of more, a random sample is used"
     )
 
     def new_estimator(self) -> Any:
         """Return an unfitted estimator, or raise a ValueError with a remedy.
 
-        Its `random_state` is 0 unless another is given, so that the journal makes the same model again.
+        Its `random_state` is 0 by default, so that replaying the journal gives the same model.
         """
         cls = ESTIMATORS[self.estimator]
         known = [name for name in inspect.signature(cls).parameters if name not in NOT_OFFERED]
         other = [name for name in self.parameters if name not in known]
         if other:
-            raise ValueError(f"{self.estimator} has no parameter {other[0]!r} here; it has {list_text(known, 30)}.")
+            raise ValueError(f"{self.estimator} has no parameter {other[0]!r}; it has {list_text(known, 30)}.")
         given: dict[str, Any] = dict(self.parameters)
         if "random_state" in known:
             state = given.setdefault("random_state", 0)
             if type(state) is not int or not 0 <= state < 2**32:
                 raise ValueError(
-                    "random_state must be a whole number from 0 to 2**32 - 1: the journal must be repeatable."
+                    "random_state must be a whole number from 0 to 2**32 - 1, so that the journal can be replayed."
                 )
         estimator = cls(**given)
         try:
@@ -133,15 +139,15 @@ class ModelSettings(Closed):
         return "groups" in inspect.signature(ESTIMATORS[self.estimator].fit).parameters
 
     def columns(self, label: str | None) -> ColumnRoles:
-        """Return the columns that are named, of a table that has its labels in a column."""
+        """Return the column roles of a table that has its labels in a column."""
         return ColumnRoles(label, self.id, self.group, self.ignore, self.category, self.use)
 
     @property
     def named_columns(self) -> list[str]:
-        """All columns that are named."""
+        """All columns named in the settings."""
         return [*self.not_features, *self.category, *self.use]
 
     @property
     def not_features(self) -> tuple[str, ...]:
-        """The columns that are named and are no features."""
+        """Named columns that are not features."""
         return tuple(name for name in (self.label, self.id, self.group, *self.ignore) if name is not None)

@@ -1,4 +1,4 @@
-"""Rows in the store: uploaded files in parts, all rows of a model with the labels in force, and rows by number."""
+"""Stored rows: uploaded files in parts, all rows of a model with their current labels, and rows by number."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ MODEL_FILE = b"\x89SSLART\n"
 BYTES_PER_PART = 2**20
 ROWS_PER_PART = 10_000
 ROWS_TOGETHER = 10_000
-LABEL = "labels given one by one"  # stands for a column where the settings name none
-TOGETHER = "labels given together"  # likewise for that of groups
+LABEL = "labels given one by one"  # column name used if the settings name none
+TOGETHER = "labels given together"  # likewise for groups
 MAX_DIGITS = 20
 
 Progress = Callable[[str, float], None]
@@ -54,9 +54,9 @@ Result = TypeVar("Result")
 def store_file(
     store: Store, path: Path, encoding: str | None, named: Sequence[str], max_cells: int
 ) -> tuple[int, bool]:
-    """Read a file into a store; return the number of the upload, and whether it is the file of a model.
+    """Store an uploaded file; return its number, and whether it is a model file.
 
-    A table must have the columns that are named, and not too many cells.
+    A table must have the columns named in the settings, and not too many cells.
     """
     with path.open("rb") as file:
         is_model = file.read(len(MODEL_FILE)) == MODEL_FILE
@@ -80,7 +80,7 @@ def _parts_of_model(path: Path) -> Iterator[Part]:
     try:
         view_of(model_from_bytes(content, "The model file"))
     except TypeError as error:
-        raise ValueError(f"The file has no classifier in it: {error}") from error
+        raise ValueError(f"The file does not contain a classifier: {error}") from error
     for start in range(0, len(content), BYTES_PER_PART):
         yield Part(start, 0, content[start : start + BYTES_PER_PART])
 
@@ -96,14 +96,14 @@ def _parts_of_table(pieces: Iterator[Any]) -> Iterator[Part]:
 
 
 def within_limits(pieces: Iterator[Any], named: Sequence[str], max_cells: int) -> Iterator[Any]:
-    """Yield frames as long as they have not too many cells together, however small the file was."""
+    """Yield frames; raise an error if they have too many cells in total, even if the file is small."""
     n_cells = 0
     for frame in pieces:
         check_columns(frame.columns, named, "the table")
         n_cells += frame.size
         if n_cells > max_cells:
             raise ValueError(
-                f"The table has more than {max_cells} cells, which is the limit: send fewer rows or columns, or start "
+                f"The table has more cells than the limit of {max_cells}: send fewer rows or columns, or start "
                 "the service with a higher --max-table-cells."
             )
         yield frame
@@ -122,7 +122,7 @@ def frame_bytes(frame: Any) -> bytes:
         try:
             column.validate(full=True)  # files with types can hold any bytes in place of text
         except pyarrow.ArrowInvalid as error:
-            raise ValueError(f"Column {name!r} holds text that is not in UTF-8: write the file again.") from error
+            raise ValueError(f"Column {name!r} contains text that is not UTF-8: write the file again.") from error
         columns[str(name)] = column
     table, sink = pyarrow.table(columns), pyarrow.BufferOutputStream()
     with ipc.new_stream(sink, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as stream:
@@ -142,7 +142,7 @@ def frame_of(content: bytes) -> Any:
 
 
 def rows_in(frame: Any) -> list[dict[str, Any]]:
-    """Return all rows of a frame as cells that JSON can hold; dates as text."""
+    """Return all rows of a frame as JSON values; dates as text."""
     columns = {str(name): [_cell(value) for value in frame[name].tolist()] for name in frame.columns}
     return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
@@ -155,7 +155,7 @@ def _cell(value: Any) -> Any:
 
 
 def by_halves(work: Callable[[Some], Result], some: Some) -> Iterator[tuple[Some, Result | None]]:
-    """Yield a sequence with the result of some work on it; where a part of it is bad, halves of it, and None for it."""
+    """Process a sequence; if it contains a bad element, bisect it, and yield None for the element."""
     try:
         yield some, work(some)
     except (ValueError, TypeError):
@@ -168,20 +168,20 @@ def by_halves(work: Callable[[Some], Result], some: Some) -> Iterator[tuple[Some
 
 
 def own_group(row: int) -> str:
-    """Return the group of a row that got its label by itself."""
+    """Return the group of a row that was labelled individually."""
     return f"row {row}"
 
 
 def answer_group(sequence: int) -> str:
-    """Return the group of the rows that got their labels by one answer."""
+    """Return the group of rows labelled by one answer."""
     return f"answer {sequence}"
 
 
 class StoredRows(NamedTuple):
-    """The rows that a model was given before a record, as they are in the store.
+    """The rows of a model before a record, as stored.
 
-    Of rows that are older than the newest `keep_rows`, those with a label and those of uploaded tables count, whether
-    the others are still there or not.
+    Of rows older than the newest `keep_rows`, only labelled ones and those of uploaded tables count, even if others are
+    still stored.
     """
 
     connection: Any
@@ -194,7 +194,7 @@ class StoredRows(NamedTuple):
 
     @classmethod
     def before(cls, connection: Any, fit: Record) -> StoredRows:
-        """Return the rows that a record of kind fit lets a model learn."""
+        """Return the rows that a fit record uses."""
         content = fit.content()
         settings = ModelSettings.model_validate(content["settings"])
         return cls(connection, fit.model, fit.sequence, fit.first_row, content["keep_rows"], settings)
@@ -205,11 +205,11 @@ class StoredRows(NamedTuple):
         return LABEL if self.settings.label is None else self.settings.label
 
     def given_labels(self) -> dict[int, Any]:
-        """Return the label in force of each row that was labelled by itself."""
+        """Return the current label of each row that was labelled individually."""
         return given_labels(self.connection, self.model, self.sequence) | dict(self.changed)
 
     def labelled(self, progress: Progress | None = None) -> Iterator[tuple[Sequence[int], Any]]:
-        """Yield the numbers of rows in order and a frame of these rows, with a column of the labels in force."""
+        """Yield row numbers in order with a frame of these rows, including a column of current labels."""
         given, is_empty = self.given_labels(), True
         for rows, frame, own in self.pieces(also=given):
             labels = [given.get(row, one) for row, one in zip(rows, own, strict=True)]
@@ -218,14 +218,14 @@ class StoredRows(NamedTuple):
             if progress is not None:
                 progress("reading", min((rows[-1] + 1) / max(self.n_rows, 1), 1.0))
         if is_empty:
-            raise ValueError("The model was given no rows yet: send a table, or rows to learn.")
+            raise ValueError("The model has no rows yet: send a table, or rows to learn.")
 
     def pieces(
         self, first_row: int = 0, also: Container[int] | None = None
     ) -> Iterator[tuple[Sequence[int], Any, list[Any]]]:
-        """Yield the numbers of rows from one on, the rows, and the labels that they came with, in order.
+        """Yield row numbers in order, the rows, and their original labels, from a given row on.
 
-        Tables come as they were uploaded, single rows together; `also` are rows to yield in place of those labelled.
+        Uploaded tables are yielded in their parts, single rows in batches; `also` replaces the labelled rows.
         """
         wanted, oldest = self.given_labels() if also is None else also, self.n_rows - self.keep_rows
         single = (
@@ -265,7 +265,7 @@ class StoredRows(NamedTuple):
         return heapq.merge(kept, sent, key=lambda one: one[0])
 
     def table_to_fit(self, progress: Progress | None = None, *, together: bool = False) -> TrainingTable:
-        """Return the rows that a fit learns; `together`: the changed labels are one answer about similar rows."""
+        """Return the rows of a fit; `together` marks the changed labels as one answer about similar rows."""
         settings, groups = self.settings, None
         if settings.group is None and settings.takes_groups:
             answers = given_together(self.connection, self.model, self.sequence)
@@ -276,15 +276,15 @@ class StoredRows(NamedTuple):
             columns = columns._replace(group=TOGETHER)
         frame, n_rows = self.sample(settings.max_fit_rows, progress, groups)
         if len(frame) < n_rows:
-            note(f"Learnt from {len(frame)} of {n_rows} rows, labelled ones first: max_fit_rows sets how many.")
+            note(f"Fitted to {len(frame)} of {n_rows} rows, labelled ones first: max_fit_rows sets the number.")
         return training_table_of(frame, columns, "the table", need_labels=False)
 
     def sample(
         self, most: int, progress: Progress | None = None, groups: Mapping[int, str] | None = None
     ) -> tuple[Any, int]:
-        """Return some rows, labelled ones first, and the number of all.
+        """Return some rows, labelled ones first, and the total number.
 
-        With `groups`, the group of some rows, there is a column of groups in which any other row is one by itself.
+        With `groups`, a column of groups is added, in which rows without a group form their own.
         """
 
         def pieces() -> Iterator[Any]:
@@ -309,12 +309,12 @@ class StoredRows(NamedTuple):
 
 
 class NoSuchRowError(LookupError):
-    """A row that the model was not given, or that is no longer kept."""
+    """Raised for a row that does not exist or is no longer stored."""
 
 
 @dataclass(frozen=True)
 class FoundRow:
-    """A row that a model was given, its label in force, and the decision where it was sent to `decide`."""
+    """A stored row with its current label, and its decision if it was sent to `decide`."""
 
     row: int
     cells: dict[str, Any]
@@ -323,13 +323,13 @@ class FoundRow:
 
 
 class RowFinder:
-    """Finds rows; the parts of tables that were read last are kept in memory."""
+    """Look up stored rows; recently read parts of tables are cached."""
 
     def __init__(self) -> None:
         self._cache = Cache()
 
     def find(self, connection: Any, model: int, settings: ModelSettings, which: Sequence[int | str]) -> list[FoundRow]:
-        """Return rows by their numbers, or by the names they were given; a NoSuchRowError where one is missing."""
+        """Return rows by their numbers or IDs; raise a NoSuchRowError if one is missing."""
         numbers = [self._number(connection, model, settings, one) for one in which]
         found: dict[int, FoundRow | None] = {}
         for row in sorted(set(numbers)):  # those in one part of a table one after another
@@ -338,12 +338,12 @@ class RowFinder:
         for number, one in zip(numbers, which, strict=True):
             there = found[number]
             if there is None:
-                raise NoSuchRowError(f"There is no row {one!r}, or it is no longer kept.")
+                raise NoSuchRowError(f"There is no row {one!r}, or it is no longer stored.")
             rows.append(there)
         return rows
 
     def _number(self, connection: Any, model: int, settings: ModelSettings, which: int | str) -> int:
-        """Return the number of a row that is given by its number or name; -1 where no row has the name."""
+        """Return the number of a row given by its number or ID; -1 if no row has the ID."""
         if isinstance(which, int):
             return which
         named = row_with_id(connection, model, which)
@@ -354,7 +354,7 @@ class RowFinder:
         return int(which) if which.isdecimal() and len(which) < MAX_DIGITS else -1
 
     def _in_tables(self, connection: Any, model: int, column: str, name: str) -> int | None:
-        """Return the first row of a table that has a name in a column; None where none has it."""
+        """Return the first row of a table with an ID in a column; None if there is none."""
         for upload in uploads(connection, model, LAST):
             key = ("names", upload.id, column)
             known = self._cache.get_or_compute(key, partial(_names_in, connection, upload, column))
@@ -384,7 +384,7 @@ class RowFinder:
 
 
 def _names_in(connection: Any, upload: Upload, column: str) -> dict[str, int]:
-    """Return the first row of each name in a column of a table."""
+    """Return the first row of each ID in a column of a table."""
     found: dict[str, int] = {}
     for part in parts(connection, upload.id) if upload.n_rows else ():
         frame = frame_of(part.content)

@@ -1,4 +1,4 @@
-"""Transactions of the requests that write: each is one atomic function for the writer."""
+"""Write requests as transactions: each is an atomic function for the writer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ConflictError(Exception):
 
 
 class NoSuchModelError(LookupError):
-    """A model that is not there, or no longer."""
+    """Raised for a model that does not exist or was deleted."""
 
 
 class Written(NamedTuple):
@@ -40,7 +40,7 @@ Work = Callable[[Any], Written]
 
 
 class Target(NamedTuple):
-    """The model that a request changes, by its number and its name, and the name of the token that was sent with it."""
+    """Target of a write request: number and name of the model, and the name of the token."""
 
     model: int
     name: str
@@ -55,19 +55,19 @@ class Key(NamedTuple):
 
 
 def written_before(connection: Any, model: int, key: Key | None) -> Written | None:
-    """Return the answer to a request that was written with the same key; None where there was none."""
+    """Return the stored response to an earlier request with the same key; None if there is none."""
     before = None if key is None else journal.answer_to(connection, model, key.key)
     if key is None or before is None:
         return None
     if before[0] != key.request:
         raise ConflictError(
-            f"Another request had the idempotency key {key.key!r}: give every new request a key of its own."
+            f"The Idempotency-Key {key.key!r} was used by a different request: use a new key for each request."
         )
     return Written(before[1], is_again=True)
 
 
 def do_once(connection: Any, model: int, key: Key | None, work: Work) -> Written:
-    """Do work once for a key: the second time, return the answer to the first."""
+    """Do work once for a key; for a repeated request, return the first response."""
     before = written_before(connection, model, key)
     if before is not None:
         return before
@@ -102,7 +102,7 @@ def create(connection: Any, name: str, settings: ModelSettings, actor: str) -> t
     described = settings.model_dump(mode="json")
     model = journal.create_model(connection, name, described)
     if model is None:
-        raise ConflictError(f"There is a model named {name!r}: give another name, or delete it first.")
+        raise ConflictError(f"There is already a model named {name!r}: give another name, or delete it first.")
     to = Target(model, name, actor)
     return model, _noted(connection, to, journal.CREATE, {"settings": described}, described)
 
@@ -110,10 +110,10 @@ def create(connection: Any, name: str, settings: ModelSettings, actor: str) -> t
 def learn(
     to: Target, content: dict[str, Any], ids: Sequence[str] | None, accepted: Callable[[Record], None] = lambda _: None
 ) -> Work:
-    """Return work that adds rows; `accepted` is called with their record before it is on the disk.
+    """Return a transaction that adds rows; `accepted` is called with their record before it is on disk.
 
-    The content has the rows, and where they are given a label for each, whether to learn it, and its decision. It is
-    packed at once, not by the writer.
+    The content has the rows and optionally their labels, learning flags and decisions. It is serialised by the caller,
+    not by the writer.
     """
     model, payload, n_rows = to.model, packed(content), len(content["rows"])
 
@@ -121,8 +121,8 @@ def learn(
         taken = [one for one in ids or () if journal.row_with_id(connection, model, one) is not None]
         if taken:
             raise ConflictError(
-                f"There is a row with the id {taken[0]!r}: give every new row an id of its own, and repeat a request "
-                "with its Idempotency-Key."
+                f"There is already a row with the ID {taken[0]!r}: use a new ID for each row, and repeat requests with "
+                "their Idempotency-Key."
             )
         record = _append(connection, to, journal.LEARN, payload, n_rows)
         accepted(record)
@@ -140,10 +140,10 @@ def learn(
 
 
 def label(connection: Any, to: Target, given: Sequence[tuple[FoundRow, Any]], *, together: bool = False) -> Written:
-    """Label rows that were found; `together`: by one answer about similar rows.
+    """Label rows; `together` marks the labels as one answer about similar rows.
 
-    A row without a label is learnt with its new one. One that has another label gets the new one in place of it; the
-    model knows it from its next fit on, since what was learnt cannot be taken back.
+    An unlabelled row is learnt with its new label. A changed label takes effect at the next fit, since models cannot
+    unlearn.
     """
     entries, actions = [], Counter[str]()
     in_force: dict[int, Any] = {}
@@ -167,7 +167,7 @@ def label(connection: Any, to: Target, given: Sequence[tuple[FoundRow, Any]], *,
 
 
 def add_table(connection: Any, to: Target, upload: int, settings: ModelSettings, keep_rows: int) -> Written:
-    """Add the rows of an upload, and let the model be fitted to all of its rows."""
+    """Add the rows of an upload, and request a fit to all rows."""
     n_rows = n_rows_of(connection, upload)
     table = _append(connection, to, journal.TABLE, packed({"upload": upload}), n_rows)
     complete_upload(connection, upload, table)
@@ -184,7 +184,7 @@ def add_model_file(connection: Any, to: Target, upload: int) -> Written:
 
 
 def refit(connection: Any, to: Target, settings: ModelSettings, keep_rows: int, *, by_labels: bool = False) -> Written:
-    """Let a model be fitted to all rows it was given, with the labels in force; `by_labels`: because of new ones."""
+    """Request a fit to all rows with their current labels; `by_labels` marks a fit triggered by new labels."""
     described = _keep_settings(connection, to.model, settings)
     content = {"settings": described, "keep_rows": keep_rows, "by_labels": by_labels}
     written = _noted(connection, to, journal.FIT, content)
@@ -195,8 +195,8 @@ def refit(connection: Any, to: Target, settings: ModelSettings, keep_rows: int, 
 def leads_to_fit(connection: Any, model: int, n_rows: int, written: Written) -> bool:
     """Return True if labels were corrected, or if their number has grown enough for a new fit.
 
-    Labels that are learnt one by one leave the settings as they are for a while; a fit chooses them anew. Where one is
-    under way, and no label was changed, the next labels decide.
+    Incremental learning rarely reselects settings; a fit always does. If a fit is pending and no label was changed, the
+    decision is left to the next labels.
     """
     if written.is_again or is_from_file(connection, model):
         return False
@@ -208,20 +208,20 @@ def leads_to_fit(connection: Any, model: int, n_rows: int, written: Written) -> 
 
 
 def record_to_await(n_rows: int, written: Written, job: int | None) -> int:
-    """Return the record that labels are learnt with: the fit that they lead to, unless it is slow and not needed."""
+    """Return the record to wait for: the fit triggered by labels, unless it is slow and not required."""
     own: int = written.answer["sequence"]
     is_needed = n_rows <= FEW_ROWS or written.answer["corrected"]
     return job if job is not None and is_needed else own
 
 
 def set_parameters(connection: Any, to: Target, settings: ModelSettings, parameters: dict[str, Any]) -> Written:
-    """Change parameters of a model that need no fit; `settings` have them already."""
+    """Change parameters of a model that need no fit; `settings` already contain them."""
     _keep_settings(connection, to.model, settings)
     return _noted(connection, to, journal.SET, {"parameters": parameters}, parameters)
 
 
 def is_empty(connection: Any, model: int) -> bool:
-    """Return True if a model has received nothing but tables that could not be learnt."""
+    """Return True if a model has only received tables that could not be learnt."""
     checks = (
         (
             "SELECT 1 FROM journal WHERE model = ? AND kind NOT IN (?, ?, ?) LIMIT 1",
@@ -237,18 +237,18 @@ def is_empty(connection: Any, model: int) -> bool:
 
 
 def delete(connection: Any, to: Target, *, only_empty: bool = False) -> None:
-    """Delete a model, with all that belongs to it; the audit log stays. `only_empty`: if it `is_empty`."""
+    """Delete a model with all its data except the audit log; with `only_empty`, only if it `is_empty`."""
     if only_empty and not is_empty(connection, to.model):
-        raise ConflictError(f"There is a model named {to.name!r}: send rows to it, or delete it first.")
+        raise ConflictError(f"There is already a model named {to.name!r}: send rows to it, or delete it first.")
     connection.execute("DELETE FROM models WHERE id = ?", (to.model,))
     if not connection.changes():
-        raise NoSuchModelError("The model was deleted before.")
+        raise NoSuchModelError("The model was already deleted.")
     insert(connection, "deleted", model=to.model)
     audit(connection, to.actor, "delete", to.name, {})
 
 
 def cancel(connection: Any, to: Target, sequence: int) -> bool:
-    """Cancel a fit that has not ended, and return whether it had not."""
+    """Cancel a fit; return False if it had already ended."""
     is_cancelled = journal.end_job(connection, to.model, sequence, journal.CANCELLED, {"by": to.actor})
     if is_cancelled:
         audit(connection, to.actor, "cancel", to.name, {"sequence": sequence})

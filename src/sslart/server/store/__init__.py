@@ -1,4 +1,4 @@
-"""The store of the service: one SQLite file with journal, snapshots, labels, jobs, tokens and audit log."""
+"""The database of the service: one SQLite file with journal, snapshots, labels, jobs, tokens and audit log."""
 
 from sslart.server.store._store import Store
 

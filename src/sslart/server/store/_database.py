@@ -1,4 +1,4 @@
-"""The database file of a store, whose tables are in schema.sql: its errors, and connections that write and read."""
+"""The SQLite file, whose tables are in schema.sql: errors, and write and read connections."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from urllib.parse import quote
 from sslart._utils.optional import optional
 
 APPLICATION_ID = 0x5353_4C41  # "SSLA", in the header of the file
-PROTOCOL = 1  # of the tables and of what is in them; no other is read
-# tables whose rows belong to a model, and what identifies a row of each
+PROTOCOL = 1  # version of the schema and its contents; no other is read
+# tables whose rows belong to a model, with their keys
 OF_A_MODEL = {
     "journal": "id",
     "keys": "key",
@@ -26,7 +26,7 @@ OF_A_MODEL = {
     "properties": "key",
 }
 BUSY_MILLISECONDS = 10_000
-WAL_BYTES = 2**26  # beyond, the write-ahead log is cut to this size after a checkpoint
+WAL_BYTES = 2**26  # a longer write-ahead log is truncated to this size after a checkpoint
 PAGES_PER_CHECKPOINT = 1000
 _WITHOUT_LOCKS = "unix-none"  # a file system of SQLite
 
@@ -36,7 +36,7 @@ class StoreError(OSError):
 
 
 class StoreBusyError(StoreError):
-    """More waits to be written than may wait: the request can be repeated after a moment."""
+    """Raised if too many requests wait to be written; the request can be repeated after a moment."""
 
 
 class NotWritableError(StoreError):
@@ -61,7 +61,7 @@ def open_to_write(path: Path, vfs: str | None = None) -> Any:
         if is_new:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         else:
-            check_protocol(connection, path)  # before anything is changed
+            check_protocol(connection, path)  # before any change
         for setting in (
             "journal_mode = WAL",
             "synchronous = FULL",
@@ -91,20 +91,20 @@ def open_to_write(path: Path, vfs: str | None = None) -> Any:
 
 
 def close(connection: Any) -> None:
-    """Close a connection; where the disk has failed, no error is raised a second time."""
+    """Close a connection, ignoring errors of a failed disk."""
     with suppress(sqlite().Error):
         connection.close(True)
 
 
 def open_to_read(path: Path, vfs: str | None = None, *, is_frozen: bool = False) -> Any:
-    """Return a connection that only reads; `is_frozen`: nobody writes, and files beside it may not be made."""
+    """Return a read-only connection; with `is_frozen`, nobody writes, and no files next to the database are created."""
     apsw = sqlite()
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     uri, log = f"file:{quote(str(path))}?mode=ro", path.with_name(f"{path.name}-wal")
     if not is_frozen:
         connection = apsw.Connection(uri, flags=flags, vfs=vfs)
     elif log.is_file() and log.stat().st_size > 0 and _WITHOUT_LOCKS in apsw.vfs_names():
-        # the write-ahead log has what was committed last: its index is kept in memory, and not in a file
+        # the write-ahead log has the last commits; its index is kept in memory instead of a file
         connection = apsw.Connection(uri, flags=flags, vfs=_WITHOUT_LOCKS)
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
     else:
@@ -115,19 +115,19 @@ def open_to_read(path: Path, vfs: str | None = None, *, is_frozen: bool = False)
 
 
 def check_protocol(connection: Any, path: Path) -> None:
-    """Raise a StoreError where a file is no store, or one of another protocol."""
+    """Raise a StoreError if a file is not a database of the service, or has another protocol."""
     if _pragma(connection, "application_id") != APPLICATION_ID:
-        raise StoreError(f"{path} is not a store of sslart serve: give the folder of one, or an empty folder.")
+        raise StoreError(f"{path} is not a database of sslart serve: give its folder, or an empty folder.")
     protocol = _pragma(connection, "user_version")
     if protocol != PROTOCOL:
         raise StoreError(
-            f"{path} was written by another sslart: it has protocol {protocol}, and this sslart reads protocol "
-            f"{PROTOCOL} only. Serve it with the sslart that wrote it, or give an empty folder."
+            f"{path} was written by another version of sslart: it has protocol {protocol}, but this version reads "
+            f"protocol {PROTOCOL} only. Use the version that wrote it, or give an empty folder."
         )
 
 
 def insert(connection: Any, table: str, or_else: str = "ABORT", /, **values: Any) -> int:
-    """Add a row by the names of its columns, and return its number; `or_else`: what SQLite does with one of its key."""
+    """Insert a row and return its number; `or_else` is SQLite's conflict clause."""
     marks = ", ".join("?" * len(values))
     sql = f"INSERT OR {or_else} INTO {table} ({', '.join(values)}) VALUES ({marks})"
     connection.execute(sql, tuple(values.values()))
@@ -135,7 +135,7 @@ def insert(connection: Any, table: str, or_else: str = "ABORT", /, **values: Any
 
 
 def plain_text(values: Any) -> str:
-    """Return plain values as JSON, the text in which they are stored."""
+    """Return plain values as JSON text."""
     return json.dumps(values, ensure_ascii=False)
 
 

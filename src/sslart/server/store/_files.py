@@ -1,4 +1,4 @@
-"""Large content in parts, so that no transaction is long: uploaded tables and models, and snapshots."""
+"""Large content stored in parts, to keep transactions short: uploaded tables and models, and snapshots."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ N_KEPT = 2
 
 
 class Part(NamedTuple):
-    """Some rows of an upload, from a row of it on."""
+    """A range of rows of an upload."""
 
     first_row: int
     n_rows: int
@@ -27,12 +27,12 @@ class Part(NamedTuple):
 
 
 def begin_upload(connection: Any) -> int:
-    """Return the number of a new upload, which belongs to no model yet: such uploads are removed at the next start."""
+    """Create an upload without a model and return its number; such uploads are removed at the next start."""
     return insert(connection, "uploads", time=time.time())
 
 
 def remove_unused(connection: Any, upload: int | None = None) -> None:
-    """Remove an upload that belongs to no model; all of them where none is given."""
+    """Remove an upload without a model, or all of them."""
     which = "" if upload is None else "AND id = ?"
     connection.execute(f"DELETE FROM uploads WHERE model IS NULL {which}", () if upload is None else (upload,))
 
@@ -48,7 +48,7 @@ def n_rows_of(connection: Any, upload: int) -> int:
 
 
 def complete_upload(connection: Any, upload: int, record: Record) -> None:
-    """Give an upload to the model of the record that tells of it."""
+    """Assign an upload to a model and a journal record."""
     connection.execute(
         "UPDATE uploads SET model = ?, sequence = ?, first_row = ?, n_rows = ? WHERE id = ?",
         (record.model, record.sequence, record.first_row, record.n_rows, upload),
@@ -78,7 +78,7 @@ def uploads(connection: Any, model: int, through: int) -> list[Upload]:
 
 
 def upload_with_row(connection: Any, model: int, row: int) -> Upload | None:
-    """Return the upload that has brought a row; None where none has."""
+    """Return the upload that contains a row, or None."""
     found = connection.execute(
         "SELECT id, first_row, n_rows FROM uploads WHERE model = ? AND first_row <= ? AND ? < first_row + n_rows",
         (model, row, row),
@@ -95,13 +95,13 @@ def parts(connection: Any, upload: int) -> Iterator[Part]:
 
 
 def part_start(connection: Any, upload: int, row: int) -> int:
-    """Return the first row of the part of an upload that has a row of it."""
+    """Return the first row of the part of an upload that contains a row."""
     sql = "SELECT max(first_row) FROM upload_parts WHERE upload = ? AND first_row <= ?"
     return int(connection.execute(sql, (upload, row)).get)
 
 
 def part_at(connection: Any, upload: int, first_row: int) -> Part:
-    """Return the part of an upload that begins with a row of it."""
+    """Return the part of an upload that starts with a row."""
     *values, stored = connection.execute(
         "SELECT first_row, n_rows, content, checksum FROM upload_parts WHERE upload = ? AND first_row = ?",
         (upload, first_row),
@@ -111,12 +111,12 @@ def part_at(connection: Any, upload: int, first_row: int) -> Part:
 
 def _checked(upload: int, part: Part, stored: bytes) -> Part:
     if checksum(upload, *part) != stored:
-        raise DamagedError("A table in the store is damaged: run sslart serve DIR --verify, and restore a backup.")
+        raise DamagedError("A table in the database is damaged: run sslart serve DIR --verify, and restore a backup.")
     return part
 
 
 class Snapshot(NamedTuple):
-    """A model after a record: its number in the store, that of the record, the SHA-256 of the bytes, its settings."""
+    """A stored model: its number, journal record, SHA-256 and settings."""
 
     id: int
     sequence: int
@@ -126,7 +126,7 @@ class Snapshot(NamedTuple):
 
 
 def digest_of(content: bytes) -> str:
-    """Return the SHA-256 of a model: the same where two models are the same in every bit."""
+    """Return the SHA-256 of a model; equal models have equal digests."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -140,8 +140,8 @@ def write_snapshot(
 ) -> bool:
     """Write a model in parts, each in a separate transaction, so that other requests can write in between.
 
-    `submit` passes work to the writer; `at_the_end` runs in the last transaction, in which the snapshot becomes valid,
-    and returns whether it shall.
+    `submit` passes work to the writer; `at_the_end` runs in the last transaction and returns whether the snapshot
+    becomes valid.
     """
     described: dict[str, Any] = {"sequence": sequence, "digest": digest_of(content), "n_bytes": len(content)}
 
@@ -157,7 +157,7 @@ def write_snapshot(
     try:
         for number, start in enumerate(range(0, len(content), BYTES_PER_PART)):
             submit(partial(add, number=number, part=content[start : start + BYTES_PER_PART])).result()
-    except StoreError:  # such as a full disk: what was written would take the rest of it
+    except StoreError:  # such as a full disk: free the space of the partial snapshot
         with suppress(StoreError):
             submit(lambda connection: remove_snapshot(connection, snapshot))
         raise
@@ -206,5 +206,5 @@ def read_snapshot(connection: Any, snapshot: Snapshot) -> bytes:
     rows = connection.execute("SELECT content FROM snapshot_parts WHERE snapshot = ? ORDER BY number", (snapshot.id,))
     content = b"".join(part for (part,) in rows)
     if digest_of(content) != snapshot.digest:
-        raise DamagedError(f"The snapshot after record {snapshot.sequence} is damaged: its checksum does not fit.")
+        raise DamagedError(f"The snapshot after record {snapshot.sequence} is damaged: its checksum does not match.")
     return content

@@ -1,4 +1,4 @@
-"""The journal: checksummed records of each model in order, with row names, answers to repeated requests, and jobs."""
+"""The journal: checksummed records of each model in order, with row IDs, responses to repeated requests, and jobs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CREATE, TABLE, IMPORT, FIT, LEARN, LABEL, SET = "create", "table", "import", "fi
 PACKED_FROM = 1024  # bytes
 CHECKSUM_BYTES = 16
 _PLAIN, _PACKED = b"J", b"Z"
-LAST = 2**62  # a number beyond all records and rows
+LAST = 2**62  # greater than all record and row numbers
 _FIELDS = "model, sequence, kind, time, actor, first_row, n_rows, payload, checksum"
 WAITING, DONE, FAILED, CANCELLED = "waiting", "done", "failed", "cancelled"
 
@@ -46,7 +46,7 @@ def unpacked(payload: bytes) -> Any:
 
 @dataclass(frozen=True)
 class Record:
-    """One entry of the journal of a model, with the rows that it brings, numbered through all records of the model."""
+    """A record of the journal of a model; rows are numbered across all records."""
 
     model: int
     sequence: int  # in the journal of the model, from 1
@@ -63,24 +63,24 @@ class Record:
         return values
 
     def checksum(self) -> bytes:
-        """Return the checksum over all of the record."""
+        """Return the checksum of the whole record."""
         return checksum(*vars(self).values())
 
     @classmethod
     def checked(cls, *values: Any) -> Record:
-        """Return a record of the values of a row of the journal, the checksum last, or raise a DamagedError."""
+        """Convert a row of the journal table to a record; raise a DamagedError if its checksum does not match."""
         record = cls(*values[:-1])
         if record.checksum() != values[-1]:
             raise DamagedError(
-                f"Record {record.sequence} of the journal is damaged: its checksum does not fit. Run sslart serve DIR "
-                "--verify, and restore a backup."
+                f"Record {record.sequence} of the journal is damaged: its checksum does not match. Run sslart serve "
+                "DIR --verify, and restore a backup."
             )
         return record
 
 
 @dataclass(frozen=True)
 class ModelRow:
-    """A model as the store knows it; the settings are those of its last fit."""
+    """The database entry of a model; the settings are those of its last fit."""
 
     id: int
     name: str
@@ -88,7 +88,7 @@ class ModelRow:
     settings: dict[str, Any]
     last_sequence: int
     n_rows: int  # it was given; the next row gets this number
-    compacted_through: int  # records up to this one are gone
+    compacted_through: int  # records up to this one have been removed
 
 
 def models(connection: Any) -> list[ModelRow]:
@@ -99,7 +99,7 @@ def models(connection: Any) -> list[ModelRow]:
 
 
 def create_model(connection: Any, name: str, settings: dict[str, Any]) -> int | None:
-    """Add a model and return its number; None where there is one of this name."""
+    """Add a model and return its number; None if the name is taken."""
     if connection.execute("SELECT 1 FROM models WHERE name = ?", (name,)).get is not None:
         return None
     return insert(connection, "models", name=name, created=time.time(), settings=plain_text(settings))
@@ -135,7 +135,7 @@ def records(connection: Any, model: int, after: int, most_rows: int) -> list[Rec
                 )
         except DamagedError:
             if found:
-                break  # those before it are good
+                break  # the records before it are intact
             raise
         found.append(record)
         n_rows, expected = n_rows + record.n_rows, expected + 1
@@ -154,12 +154,12 @@ def n_rows_before(connection: Any, model: int, sequence: int) -> int:
 
 
 def compacted_through(connection: Any, model: int) -> int:
-    """Return the last record of a model that is gone; 0 where all are kept."""
+    """Return the last removed record of a model; 0 if none was removed."""
     return int(connection.execute("SELECT compacted_through FROM models WHERE id = ?", (model,)).get or 0)
 
 
 def learn_records(connection: Any, model: int, first_row: int = 0, last_row: int = LAST) -> Iterator[Record]:
-    """Yield the records of kind learn that are kept and have rows between two numbers, in order."""
+    """Yield the stored learn records with rows in a range, in order."""
     for values in connection.execute(
         f"SELECT {_FIELDS} FROM journal WHERE model = ? AND kind = ? AND n_rows > 0 AND first_row <= ? "
         "AND first_row + n_rows > ? ORDER BY first_row",  # that of sequence, without sorting
@@ -169,7 +169,7 @@ def learn_records(connection: Any, model: int, first_row: int = 0, last_row: int
 
 
 def record_with_row(connection: Any, model: int, row: int) -> Record | None:
-    """Return the record that has brought a row; None where there is none, or it is gone."""
+    """Return the record that contains a row; None if it does not exist or was removed."""
     values = connection.execute(
         f"SELECT {_FIELDS} FROM journal WHERE model = ? AND n_rows > 0 AND first_row <= ? "
         "ORDER BY first_row DESC LIMIT 1",
@@ -180,13 +180,13 @@ def record_with_row(connection: Any, model: int, row: int) -> Record | None:
 
 
 def row_with_id(connection: Any, model: int, name: str) -> int | None:
-    """Return the number of the row that has a name."""
+    """Return the number of the row with an ID."""
     found = connection.execute("SELECT row FROM ids WHERE model = ? AND id = ?", (model, name)).get
     return None if found is None else int(found)
 
 
 def add_ids(connection: Any, model: int, names: list[str], first_row: int) -> None:
-    """Give names to rows in their order."""
+    """Store the IDs of consecutive rows."""
     connection.executemany(
         "INSERT INTO ids (model, id, row) VALUES (?, ?, ?)",
         [(model, name, first_row + place) for place, name in enumerate(names)],
@@ -194,13 +194,13 @@ def add_ids(connection: Any, model: int, names: list[str], first_row: int) -> No
 
 
 def answer_to(connection: Any, model: int, key: str) -> tuple[bytes, dict[str, Any]] | None:
-    """Return the checksum of the request that had a key, and the answer to it; None where there was none."""
+    """Return the checksum of the request with a key and the response to it, or None."""
     found = connection.execute("SELECT request, answer FROM keys WHERE model = ? AND key = ?", (model, key)).fetchone()
     return None if found is None else (found[0], json.loads(found[1]))
 
 
 def keep_answer(connection: Any, model: int, key: str, request: bytes, answer: dict[str, Any]) -> None:
-    """Keep the answer to a request with a key."""
+    """Store the response to a request with a key."""
     insert(connection, "keys", model=model, key=key, request=request, answer=plain_text(answer), time=time.time())
 
 
@@ -211,7 +211,7 @@ def audit(connection: Any, actor: str, action: str, model: str, detail: dict[str
 
 
 class JobRow(NamedTuple):
-    """A job as the store knows it; `outcome` has the result, or the reason why there is none."""
+    """The database entry of a job; `outcome` is the result, or the reason of a failure."""
 
     model: int
     sequence: int
@@ -222,12 +222,12 @@ class JobRow(NamedTuple):
 
 
 def add_job(connection: Any, model: int, sequence: int) -> None:
-    """Add a job that waits for its turn."""
+    """Add a waiting job."""
     insert(connection, "jobs", model=model, sequence=sequence, state=WAITING, created=time.time())
 
 
 def end_job(connection: Any, model: int, sequence: int, state: str, outcome: dict[str, Any]) -> bool:
-    """End a job that has not ended, and return whether it had not."""
+    """End a job; return False if it had already ended."""
     connection.execute(
         "UPDATE jobs SET state = ?, ended = ?, outcome = ? WHERE model = ? AND sequence = ? AND state = ?",
         (state, time.time(), plain_text(outcome), model, sequence, WAITING),
@@ -251,9 +251,9 @@ def _jobs(connection: Any, where: str, values: tuple[Any, ...]) -> list[JobRow]:
 
 
 def last_fit(connection: Any, model: int, through: int, *, by_labels: bool = True) -> int:
-    """Return the sequence number of the last fit that was done up to a record; 0 where there was none.
+    """Return the sequence number of the last completed fit up to a record, or 0.
 
-    Without `by_labels`, those are left out that new labels led to, not a person.
+    Without `by_labels`, fits triggered by new labels are ignored.
     """
     others = "" if by_labels else "AND NOT json_extract(outcome, '$.by_labels')"
     found = connection.execute(

@@ -1,4 +1,4 @@
-"""Labels of rows with their history, properties of models, and the rows that retention keeps for their labels."""
+"""Labels with their history, properties of models, and labelled rows kept by retention."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECONDS_TO_KEEP_KEYS = 7 * 24 * 3600.0
 def add_label(
     connection: Any, record: Record, row: int, label: Any, previous: Any = None, *, together: bool = False
 ) -> None:
-    """Add the label of a row to the history; None withdraws it. `together`: one answer has given all of the record."""
+    """Add a label to the history; None withdraws it. With `together`, all labels of the record are one answer."""
     given = {"row": row, "label": _text(label), "previous": _text(previous), "together": together}
     by = {"model": record.model, "actor": record.actor, "sequence": record.sequence}
     insert(connection, "labels", **by, **given, time=time.time())
@@ -34,7 +34,7 @@ def given_label(connection: Any, model: int, row: int) -> tuple[bool, Any]:
 
 
 def given_labels(connection: Any, model: int, through: int) -> dict[int, Any]:
-    """Return the label in force of each row that was labelled by itself, after the record of a sequence number."""
+    """Return the current label of each row that was labelled individually, as of a journal record."""
     rows = connection.execute(
         "SELECT row, label FROM labels WHERE model = ? AND sequence <= ? ORDER BY id", (model, through)
     )
@@ -66,25 +66,25 @@ def history(connection: Any, model: int, row: int | None, after: int, most: int)
 
 
 def properties(connection: Any, model: int) -> dict[str, Any]:
-    """Return all properties of a model by their key."""
+    """Return all properties of a model by key."""
     rows = connection.execute("SELECT key, value FROM properties WHERE model = ? ORDER BY key", (model,))
     return {key: json.loads(value) for key, value in rows}
 
 
 def set_property(connection: Any, model: int, key: str, value: Any) -> None:
-    """Keep a value in place of the one before; None removes it."""
+    """Store a property; None removes it."""
     if value is None:
         connection.execute("DELETE FROM properties WHERE model = ? AND key = ?", (model, key))
         return
     known = properties(connection, model)
     if key not in known and len(known) >= MAX_KEYS:
-        raise ValueError(f"The model has {len(known)} properties, which is the limit: remove one first.")
+        raise ValueError(f"The limit of {len(known)} properties is reached: remove one first.")
     kept = {"model": model, "key": key, "value": plain_text(value), "time": time.time()}
     insert(connection, "properties", "REPLACE", **kept)
 
 
 def disagreements(connection: Any, model: int, most: int) -> list[dict[str, Any]]:
-    """Return the rows to which several people have last given different labels, with these labels."""
+    """Return the rows whose latest labels by different people differ, with these labels."""
     last = (
         "SELECT row, actor, label, time, max(id) FROM labels WHERE model = ? AND label IS NOT NULL GROUP BY row, actor"
     )
@@ -111,9 +111,9 @@ def _value(text: str | None) -> Any:
 def compact_some(connection: Any, model: int, keep_rows: int) -> int:
     """Remove some old records of a model, and return how many.
 
-    A record goes where both snapshots are newer, and all its rows are older than the newest `keep_rows`. Of its rows,
-    the labelled ones are kept by themselves, so that a fit can learn them. Nothing goes that a fit needs which waits,
-    or which is done again where the newer snapshot is damaged.
+    A record is removed if both snapshots are newer and all its rows are older than the newest `keep_rows`. Its labelled
+    rows are kept separately for fits. Records needed by a pending fit, or to repeat a fit if the newer snapshot is
+    damaged, are not removed.
     """
     found = connection.execute("SELECT compacted_through, n_rows FROM models WHERE id = ?", (model,)).fetchone()
     waiting = connection.execute("SELECT 1 FROM jobs WHERE model = ? AND state = ?", (model, WAITING)).get
@@ -124,12 +124,12 @@ def compact_some(connection: Any, model: int, keep_rows: int) -> int:
     fits = connection.execute(
         "SELECT first_row, payload FROM journal WHERE model = ? AND sequence > ? AND kind = ?",
         (model, kept[-1].sequence, FIT),
-    )  # the oldest row that each learns without a label:
+    )  # the oldest unlabelled row that each fit uses:
     of_fits = [first_row - int(unpacked(payload)["keep_rows"]) for first_row, payload in fits]
     oldest = min([n_rows - keep_rows, *of_fits])
     n_removed = 0
     some = list[Record]()
-    with suppress(DamagedError):  # a damaged record stays, for diagnosis
+    with suppress(DamagedError):  # a damaged record is kept for diagnosis
         some = records(connection, model, through, RECORDS_AT_ONCE)
     for record in some:
         if record.sequence > kept[-1].sequence or record.first_row + record.n_rows > oldest:
@@ -152,7 +152,7 @@ def _keep_labelled(connection: Any, record: Record) -> None:
 
 
 def keep_row(connection: Any, model: int, row: int, cells: dict[str, Any]) -> None:
-    """Keep a row that is being labelled by itself, where its record has gone since it was looked up."""
+    """Keep a row that is being labelled if its record was removed since it was looked up."""
     end = connection.execute(
         "SELECT first_row + n_rows FROM journal WHERE model = ? AND n_rows > 0 AND first_row <= ? "
         "ORDER BY first_row DESC LIMIT 1",
@@ -175,5 +175,5 @@ def kept_rows(connection: Any, model: int) -> list[tuple[int, dict[str, Any]]]:
 
 
 def forget_old_keys(connection: Any) -> None:
-    """Forget the keys of requests that are so old that nobody repeats them."""
+    """Remove expired Idempotency-Keys."""
     connection.execute("DELETE FROM keys WHERE time < ?", (time.time() - SECONDS_TO_KEEP_KEYS,))

@@ -1,4 +1,4 @@
-"""A folder with the store of a service: opened by one process at a time, written by one thread."""
+"""The database folder of a service: opened by one process at a time, written by one thread."""
 
 from __future__ import annotations
 
@@ -55,18 +55,20 @@ class Token(NamedTuple):
 
 
 def token_hash(secret: str) -> bytes:
-    """Return the hash that a token is kept as. The secret is random and long, so that a fast hash is enough."""
+    """Return the hash stored for a token. The secret is long and random, so a fast hash suffices."""
     return hashlib.sha256(secret.encode()).digest()
 
 
 def add_token(connection: Any, name: str, scope: str) -> str:
-    """Add a token with a name, and return its secret, which is kept nowhere."""
+    """Add a token and return its secret, which is not stored."""
     if scope not in SCOPES:
-        raise ValueError(f"There is no scope {scope!r}: give one of {', '.join(SCOPES)}.")
+        raise ValueError(f"Unknown scope {scope!r}: choose one of {', '.join(SCOPES)}.")
     if not name or len(name) > 100 or not name.isprintable():
-        raise ValueError("A token has a name of 1 to 100 printable characters, such as that of a person or a machine.")
+        raise ValueError(
+            "The name of a token has 1 to 100 printable characters, such as the name of a person or machine."
+        )
     if connection.execute("SELECT 1 FROM tokens WHERE name = ?", (name,)).get is not None:
-        raise ValueError(f"There is a token named {name!r}: revoke it first, or give another name.")
+        raise ValueError(f"There is already a token named {name!r}: revoke it first, or give another name.")
     secret = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
     scopes = SCOPES[: SCOPES.index(scope) + 1]
     insert(connection, "tokens", name=name, hash=token_hash(secret), scopes=" ".join(scopes), created=time.time())
@@ -74,7 +76,7 @@ def add_token(connection: Any, name: str, scope: str) -> str:
 
 
 def revoke_token(connection: Any, name: str) -> None:
-    """Remove a token, which is then refused."""
+    """Remove a token."""
     connection.execute("DELETE FROM tokens WHERE name = ?", (name,))
     if not connection.changes():
         raise ValueError(f"There is no token named {name!r}.")
@@ -87,16 +89,16 @@ def tokens(connection: Any) -> dict[bytes, Token]:
 
 
 class Writer:
-    """A thread with the connection that writes.
+    """The writer thread with the write connection.
 
-    Each request is a function of the connection. Those that wait are run one after another in one transaction: if one
-    raises, what it has written is taken back, and the others are not affected. Results are set after the commit.
+    Each request is a function of the connection. Waiting requests are run in one transaction: if one raises, its
+    changes are rolled back without affecting the others. Results are set after the commit.
     """
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
-        self._waiting: queue.Queue[_Request | None] = queue.Queue()  # None: no more will come
-        self.why_not: str | None = None  # why nothing can be written until the service is started anew
+        self._waiting: queue.Queue[_Request | None] = queue.Queue()  # None ends the thread
+        self.why_not: str | None = None  # reason why nothing can be written until a restart
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self._thread.start()
 
@@ -106,14 +108,14 @@ class Writer:
         return self._waiting.qsize()
 
     def submit(self, work: Callable[[Any], Result], *, may_wait: bool = False) -> Future[Result]:
-        """Return the future result of some work, which is on the disk once it is there.
+        """Return a future for some work, which is on disk when the future completes.
 
-        With `may_wait` there is no limit to how many requests wait: for work of the service itself.
+        With `may_wait`, the limit on waiting requests does not apply: for work of the service itself.
         """
         if self.why_not is not None:
             raise NotWritableError(self.why_not)
         if not may_wait and self.n_waiting >= MAX_WAITING:
-            raise StoreBusyError("Too many requests wait to be written: send this one again in a moment.")
+            raise StoreBusyError("Too many requests wait to be written: send this one again later.")
         future: Future[Result] = Future()
         self._waiting.put((work, future))
         return future
@@ -163,22 +165,20 @@ class Writer:
             future.set_result(result)
 
     def _why(self, error: Exception) -> Exception:
-        """Return the error that users get; after a failure of the disk, nothing more is written."""
+        """Return the error for users; after a disk failure, nothing more is written."""
         apsw = sqlite()
         if isinstance(error, apsw.FullError):
             return NotWritableError(
-                "The disk of the store is full: nothing of this request was kept. Free some space, and send it again."
+                "The disk is full: nothing of this request was stored. Free some space, and send it again."
             )
         if isinstance(error, apsw.CorruptError | apsw.NotADBError):
-            self.why_not = f"The store is damaged ({error}): run sslart serve DIR --verify, and restore a backup."
+            self.why_not = f"The database is damaged ({error}): run sslart serve DIR --verify, and restore a backup."
             return DamagedError(self.why_not)
         if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.IOError | apsw.AuthError):
-            # after a failed sync the system may have dropped what it could not write: only a new start reads the truth
-            self.why_not = (
-                f"The disk of the store cannot be written ({error}): correct the cause, and start the service again."
-            )
+            # after a failed sync the system may have dropped unwritten pages: only a restart reads the true state
+            self.why_not = f"The disk cannot be written ({error}): correct the cause, and restart the service."
             return NotWritableError(
-                f"{self.why_not} It is not known whether this request was kept: repeat it with its Idempotency-Key."
+                f"{self.why_not} It is unknown whether this request was stored: repeat it with its Idempotency-Key."
             )
         return error
 
@@ -190,9 +190,9 @@ def _fail(batch: list[_Request], error: Exception) -> None:
 
 
 class Store:
-    """The store of a service, in a folder that is made where it does not exist, readable by its owner alone.
+    """The database of a service, in a folder that is created if missing and readable by its owner only.
 
-    `vfs` names a virtual file system of SQLite, such as one that loses what was not synced, for tests.
+    `vfs` names a virtual file system of SQLite, for tests, such as one that loses unsynced data.
     """
 
     def __init__(self, folder: Path, *, vfs: str | None = None) -> None:
@@ -214,33 +214,33 @@ class Store:
             raise
 
     def _open(self) -> None:
-        """Open the store to write or, where the disk does not let it, to read."""
+        """Open the database for writing or, if that is impossible, for reading."""
         apsw = sqlite()
         try:
             _make(self.folder)
             self._lock = os.open(self.folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
             if not try_lock(self._lock):
-                raise StoreError(f"Another process serves {self.folder}: stop it first, or give another folder.")
+                raise StoreError(f"Another process is serving {self.folder}: stop it first, or give another folder.")
             self._writer = Writer(open_to_write(self.path, self._vfs))
         except StoreError:
             raise
         except (OSError, apsw.ReadOnlyError, apsw.CantOpenError, apsw.FullError, apsw.IOError) as error:
             if not self.path.exists():
                 raise StoreError(
-                    f"No store can be made in {self.folder}: {error}. Give a folder that you may write to."
+                    f"No database can be created in {self.folder}: {error}. Give a writable folder."
                 ) from error
             try:
                 check_protocol(open_to_read(self.path, is_frozen=True), self.path)
             except apsw.Error as second:
                 raise StoreError(f"{self.path} can be neither written nor read: {error}; {second}.") from second
             self._why_not = (
-                f"The folder of the store cannot be written ({error}): the service reads only. Correct the cause, and "
-                "start it again."
+                f"The folder of the database cannot be written ({error}): the service is read-only. Correct the cause, "
+                "and restart it."
             )
 
     @property
     def why_not_writable(self) -> str | None:
-        """The reason why nothing can be written; None where it can."""
+        """The reason why nothing can be written, or None."""
         return self._why_not if self._writer is None else self._writer.why_not
 
     @property
@@ -250,12 +250,12 @@ class Store:
 
     @property
     def n_bytes(self) -> int:
-        """The size of the store on the disk."""
+        """Size of the database on disk."""
         paths = (self.path, self.path.with_name(f"{FILE_NAME}-wal"))
         return sum(path.stat().st_size for path in paths if path.exists())
 
     def reader(self) -> Any:
-        """Return the connection by which this thread reads, opened when the thread first needs it."""
+        """Return the read connection of this thread, opened on first use."""
         found = getattr(self._of_thread, "connection", None)
         if found is None:
             is_frozen = self._writer is None  # nobody can write to the file
@@ -263,19 +263,19 @@ class Store:
         return found
 
     def submit(self, work: Callable[[Any], Result], *, may_wait: bool = False) -> Future[Result]:
-        """Pass work to the writer; its result is on the disk once it is there. See `Writer.submit`."""
+        """Pass work to the writer; see `Writer.submit`."""
         if self._writer is None:
             raise NotWritableError(self._why_not)
         return self._writer.submit(work, may_wait=may_wait)
 
     def submit_own(self, work: Callable[[Any], Result]) -> Future[Result]:
-        """Pass work of the service itself to the writer, however much waits."""
+        """Pass work of the service itself to the writer, without a limit on waiting requests."""
         return self.submit(work, may_wait=True)
 
     def remove_unfinished(self) -> None:
-        """Remove partial writes left behind by a killed process; call it before any other write.
+        """Remove partial writes left by a killed process; call it before any other write.
 
-        Where nothing can be written, as on a full disk, it stays until the next start.
+        If nothing can be written, as on a full disk, they remain until the next start.
         """
         with suppress(StoreError):
             self.submit_own(remove_incomplete).result()
@@ -292,11 +292,11 @@ class Store:
             self.submit_own(lambda connection: connection.execute("PRAGMA incremental_vacuum(1000)").fetchall())
 
     def backup(self, target: Path) -> None:
-        """Write a consistent copy of the store during other writes; the copy can replace the store."""
+        """Write a consistent backup of the database during other writes."""
         write_copy(self.reader(), target)
 
     def close(self) -> None:
-        """Complete pending writes, and release the lock on the store."""
+        """Complete pending writes, and release the lock on the database."""
         if self._writer is not None:
             self._writer.close()
         if self._lock is not None:
@@ -311,7 +311,7 @@ class Store:
 
 
 def _make(folder: Path) -> None:
-    """Make a folder and those above it, and let all of them be on the disk."""
+    """Create a folder and its parents durably."""
     if folder.is_dir():
         return
     _make(folder.parent)
@@ -320,7 +320,7 @@ def _make(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Let the names in a folder be on the disk, where the system can do that."""
+    """Sync a folder, if the system supports it."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -330,9 +330,9 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_copy(connection: Any, target: Path) -> None:
-    """Write a copy of the store of a connection atomically."""
+    """Write a backup through a connection atomically."""
     if target.exists():
-        raise StoreError(f"There is a file {target}: give another name.")
+        raise StoreError(f"The file {target} exists: give another name.")
     part = target.with_name(f".{target.name}.part")
     with suppress(FileNotFoundError):
         part.unlink()
@@ -346,11 +346,11 @@ def write_copy(connection: Any, target: Path) -> None:
     except (sqlite().Error, OSError) as error:
         with suppress(OSError):
             part.unlink()
-        raise StoreError(f"No backup could be written to {target}: {error}.") from error
+        raise StoreError(f"The backup could not be written to {target}: {error}.") from error
 
 
 def _purge_some(connection: Any) -> bool:
-    """Remove some rows that belong to nothing, and return whether there may be more."""
+    """Remove some orphaned rows; return whether there may be more."""
     n_removed = 0
     for part, whole in (("upload_parts", "uploads"), ("snapshot_parts", "snapshots")):
         name = whole.removesuffix("s")

@@ -1,4 +1,4 @@
-"""Boxes with the samples in them, distinctive features, and the samples and boxes most like a sample."""
+"""Boxes with their samples, distinctive features, and the samples and boxes most similar to a sample."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNKNOWN = 1.0  # the distance of samples that share no known value
 
 
 def special_features(loaded: LoadedSamples, place: int, box: int) -> list[dict[str, Any]]:
-    """Return as text the features in which a sample of a box differs most from neighbouring boxes."""
+    """Return descriptions of the features in which a sample differs most from neighbouring boxes."""
     member, coded = loaded.member, loaded.coded[place]
     near = member.rank(coded[None, :], depth=N_NEIGHBOURS + 1)[0][0]
     near = near[(near >= 0) & (near != box)]
@@ -61,7 +61,7 @@ def special_features(loaded: LoadedSamples, place: int, box: int) -> list[dict[s
 
 
 def _category_words(own: object, around: list[object]) -> str:
-    """Return a text on the category of neighbouring samples: that of most, or the share of the commonest one."""
+    """Return a text on the most frequent category of neighbouring samples."""
     counts = Counter(one for one in around if one is not None)
     if not counts:
         return "missing in the samples around it"
@@ -84,9 +84,9 @@ def shown_value(table: Table, place: int, column: int, name: str) -> str:
 
 
 def all_boxes(study: Study, at: FloatArray) -> list[dict[str, Any]]:
-    """Return the boxes with the most samples: how many, their labels, the class predicted most, and where they are.
+    """Return the largest boxes with their number of samples, labels, most frequent prediction, and position.
 
-    `at`, of shape (n_samples, 2), is where each sample is drawn; NaN where a value is missing.
+    `at`, of shape (n_samples, 2), is the position of each sample; NaN where a value is missing.
     """
     sizes = np.diff(study.loaded.rows_by_box[1])
     largest = np.argsort(-sizes, kind="stable")[:MAX_BOXES]
@@ -119,7 +119,7 @@ def one_box(study: Study, box: int) -> dict[str, Any]:
     """Return the contents of a box: number of samples, labels, intervals as text, and distinctive features."""
     loaded = study.loaded
     if box >= loaded.member.n_nodes:
-        raise ValueError(f"There is no box {box}: there are {loaded.member.n_nodes}, from 0 on.")
+        raise ValueError(f"There is no box {box}: boxes are numbered from 0 to {loaded.member.n_nodes - 1}.")
     places = loaded.places_in(box)
     counted = _counted(study, box, places)
     return {
@@ -139,7 +139,7 @@ def median_sample(loaded: LoadedSamples, places: IntArray) -> int:
 
 
 def _intervals(loaded: LoadedSamples, places: IntArray) -> list[tuple[str, str]]:
-    """Return each feature with the values that some samples have."""
+    """Return each feature with the range of its values over some samples."""
     table, names = loaded.samples.table[places], loaded.samples.published.view.feature_names
     found = []
     for column, name in enumerate(names):
@@ -158,7 +158,7 @@ def _intervals(loaded: LoadedSamples, places: IntArray) -> list[tuple[str, str]]
 
 
 class Case(NamedTuple):
-    """A sample compared with another: its place, its distance, and a text on the differences."""
+    """A sample compared with another: its index, its distance, and a text on the differences."""
 
     place: int
     distance: float
@@ -173,12 +173,12 @@ def differences(loaded: LoadedSamples, coded: FloatArray, places: IntArray) -> F
     for column in np.unique(columns).tolist():
         own = apart[:, columns == column]
         known = ~np.isnan(own).all(axis=1)
-        found[known, column] = np.nanmax(own[known], axis=1)  # indicators of categories differ by 1, or not at all
+        found[known, column] = np.nanmax(own[known], axis=1)  # indicators of categories differ by 0 or 1
     return found
 
 
 def similar(loaded: LoadedSamples, sample: Table, places: IntArray, n: int) -> list[Case]:
-    """Return the `n` of some samples that differ least from a given one, on average over the features of both."""
+    """Return the `n` samples closest to a given one, by the mean difference over features known in both."""
     if not len(places):
         return []
     apart = differences(loaded, loaded.member.encode(sample)[0], places)

@@ -18,10 +18,9 @@ from sslart._data.columns import (
     TWICE,
     UNKNOWN,
     kind_of_text,
-    plan_of,
 )
 from sslart._data.dates import days_of
-from sslart._data.samples import SampleReader, read_samples
+from sslart._data.samples import SampleReader, plan_of, read_samples
 from sslart._data.text_parsing import MISSING
 from sslart._data.training import notes_on
 from sslart._tables import pandas
@@ -40,13 +39,13 @@ N_TOP = 12
 N_EXAMPLES = 3
 MAX_SHOWN = 200  # characters of a value
 NO_RANGE: dict[str, Any] = {"low": None, "high": None, "mean": None, "histogram": [], "edges": []}
-MAX_CELLS = 3_000_000  # that the figures are computed of
+MAX_CELLS = 3_000_000  # used for statistics
 MAX_ROWS = 20_000
 MIN_ROWS = 1000
 MANY_MISSING = 0.5
-CURE = "It is left out. To learn from it all the same, use it as a feature."
-LABELS = "labels in force "  # no header has a blank at its end
-_TOPIC = {  # mostly blank columns are known by their figures
+CURE = "It is left out. To use it anyway, set its role to feature."
+LABELS = "labels in force "  # headers never end with a blank
+_TOPIC = {  # mostly blank columns are shown by their statistics
     LEAK: "leak",
     TWICE: "copy",
     IDENTIFIER: "id",
@@ -56,17 +55,17 @@ _TOPIC = {  # mostly blank columns are known by their figures
     UNKNOWN: "gap",
 }
 _WORDS = {
-    "leak": "{detail}. Check that it is known before the class is; if not, ignore it.",
+    "leak": "{detail}. Check that it is known before the class; if not, ignore it.",
     "copy": "It is {detail}. Ignore one of the two.",
-    "group": "Rows of one value seem to belong together ({detail}). If so, name it as the group.",
-    "code": "Its numbers may be codes ({detail}). If so, take them for categories.",
+    "group": "Rows with the same value seem to be dependent ({detail}). If so, set its role to group.",
+    "code": "Its numbers may be codes ({detail}). If so, use them as categories.",
     "gap": "Some cells may stand for missing values: {detail}. If so, leave them blank.",
-    "id": "It may number the rows ({detail}). Ignore it if it only names them.",
+    "id": "It may be a row number ({detail}). Ignore it if it only identifies rows.",
 }
 
 
 def described(kind: str, values: Any) -> dict[str, Any]:
-    """Return the figures of known values: numbers, categories, dates, or texts."""
+    """Return statistics of the known values: numbers, categories, dates, or text."""
     if kind == "date":
         return _of_numbers(days_of(values, "dates"), lambda day: str(Day(day)))
     if kind == "number":
@@ -106,7 +105,7 @@ def _of_numbers(values: FloatArray, shown: Callable[[float], Any]) -> dict[str, 
 
 
 def histogram(values: FloatArray, edges: FloatArray) -> tuple[list[int], list[float]]:
-    """Return the counts of values in bins, and the edges of these; values beyond count in the outermost bins."""
+    """Return a histogram and its bin edges; values out of range count in the outermost bins."""
     return np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0].tolist(), edges.tolist()
 
 
@@ -115,14 +114,14 @@ def bin_edges(values: FloatArray) -> FloatArray:
     low, high = float(values.min()), float(values.max())
     n_bins = min(N_BINS, max(len(np.unique(values)), 1))
     shares = np.linspace(0.0, 1.0, n_bins + 1)
-    edges = low * (1.0 - shares) + high * shares  # high - low may be more than a number can hold
+    edges = low * (1.0 - shares) + high * shares  # high - low may overflow
     return np.maximum.accumulate(edges)
 
 
 def columns_of(stored: StoredRows, published: Published | None) -> dict[str, Any]:
     """Return the interpretation of each column: its role, kind, statistics, and warnings.
 
-    The columns that the published model leaves out are those that its fit has left out.
+    For the published model, the left-out columns are those of its fit.
     """
     given, settings, label = stored.given_labels(), stored.settings, stored.label
     n_rows, most, has_label = 0, MAX_ROWS, False
@@ -137,13 +136,13 @@ def columns_of(stored: StoredRows, published: Published | None) -> dict[str, Any
 
     first = next(iter(pieces()), None)
     if first is None:
-        return {"rows": 0, "columns": [], "notes": ["The model was given no rows yet."]}
+        return {"rows": 0, "columns": [], "notes": ["The model has no rows yet."]}
     n_rows, most = 0, max(MIN_ROWS, min(MAX_ROWS, MAX_CELLS // len(first.columns)))
     frame = sample_rows(pieces(), None, most, 0).frame.reset_index(drop=True)
     labels = frame.pop(LABELS).tolist()
     notes = []
     if len(frame) < n_rows:
-        notes.append(f"The figures are of {len(frame)} of {n_rows} rows, drawn at random.")
+        notes.append(f"Statistics of {len(frame)} of {n_rows} rows, drawn at random.")
     roles = dict.fromkeys(settings.ignore, "ignored") | {settings.group: "group", settings.id: "id"}
     roles |= {label: "label"} if has_label else {}
     columns = [_column(name, frame[name], roles.get(name, "feature"), settings) for name in frame.columns]
@@ -163,9 +162,9 @@ def _column(name: str, column: Any, role: str, settings: ModelSettings) -> dict[
     found = {"name": name, "role": role, "kind": kind, "missing": len(column) - len(known), **described(kind, values)}
     warnings = [] if problem is None else [{"topic": "problem", "text": problem}]
     if not len(known):
-        warnings.append({"topic": "empty", "text": "It has no value in any row."})
+        warnings.append({"topic": "empty", "text": "It has no values."})
     elif found["distinct"] == 1:
-        text = "It has one class only." if role == "label" else "It has one value throughout: it cannot help."
+        text = "It has one class only." if role == "label" else "It is constant and has no influence."
         warnings.append({"topic": "constant", "text": text})
     if role == "feature" and len(known) and found["missing"] > MANY_MISSING * len(column):
         share = 100 * found["missing"] / len(column)
@@ -174,7 +173,7 @@ def _column(name: str, column: Any, role: str, settings: ModelSettings) -> dict[
 
 
 def _values(name: str, known: Any, settings: ModelSettings, role: str) -> tuple[str, Any, str | None]:
-    """Return the kind of a column, its values as that, and why it cannot be read."""
+    """Return the kind of a column, its converted values, and the reason if it cannot be read."""
     if not len(known):
         return "text", np.zeros(0, dtype=object), None
     if role != "feature":
@@ -193,7 +192,7 @@ def _values(name: str, known: Any, settings: ModelSettings, role: str) -> tuple[
 
 
 def _features(columns: Sequence[dict[str, Any]], frame: Any, settings: ModelSettings) -> Any:
-    """Return the columns that can be read and are features, as a model would get them."""
+    """Return the readable feature columns as model input."""
     names = [
         one["name"]
         for one in columns
@@ -206,7 +205,7 @@ def _features(columns: Sequence[dict[str, Any]], frame: Any, settings: ModelSett
     with collected_notes():
         try:
             samples = features_of(some, "the table", [name for name in settings.category if name in names])
-        except ValueError:  # such as a row whose cells are all marks for missing values
+        except ValueError:  # such as a row with missing-value markers only
             return None
     wanted = [name for name in (*settings.category, *settings.use) if name in names]
     return samples.astype({name: "category" for name in wanted if samples[name].dtype.kind == "O"})
@@ -215,12 +214,12 @@ def _features(columns: Sequence[dict[str, Any]], frame: Any, settings: ModelSett
 def _left_out(
     columns: Sequence[dict[str, Any]], frame: Any, settings: ModelSettings, published: Published | None
 ) -> dict[str, tuple[str, str]]:
-    """Return the columns that the model has left out, or that a fit would leave out: topic and reason of each."""
+    """Return the columns that the model has left out or a fit would leave out, with topic and reason."""
     if published is not None and published.settings.columns("") == settings.columns(""):
         names, left_out = published.reader.names, published.view.reader.plan.left_out
         used = {name for place, name in enumerate(names) if place not in left_out}
         unused = [one for one in columns if one["role"] == "feature" and one["name"] not in used]
-        id_like = ("id", "seems to name or number the rows")
+        id_like = ("id", "looks like a row identifier")
         return {one["name"]: ("text", "is free text") if one["kind"] == "text" else id_like for one in unused}
     samples = _features(columns, frame, settings)
     why_not = {} if samples is None else unusable(samples, [*settings.category, *settings.use])

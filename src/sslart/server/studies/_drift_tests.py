@@ -21,25 +21,25 @@ from sslart.server.studies._study import Study
 
 MAX_P = 0.01
 MIN_DRIFT = 0.1
-FEW = 5  # categories that come less often are counted together
+FEW = 5  # rarer categories are pooled
 N_TOP = 12
 SHOWN_NEW = 3
 OTHERS = "\0others"  # no category has such a name in a file
 MISSING = "missing"
-MAX_SAMPLES = 20_000  # of each of the two parts
+MAX_SAMPLES = 20_000  # samples used of each of the two parts
 MAX_ROWS = 200
 HOW = (
-    "Numbers: test of Kolmogorov and Smirnov. Categories: chi-square test. Missing values: Fisher's exact test. The "
-    "p-values are corrected for the number of features by Holm's method. The tests take rows for independent: rows of "
-    "one source that follow each other closely may differ by less than they tell."
+    "Numbers: Kolmogorov-Smirnov test. Categories: chi-square test. Missing values: Fisher's exact test. p-values are "
+    "corrected for the number of features by Holm's method. The tests assume independent rows: for correlated rows, "
+    "such as successive readings of one source, they report differences that may be due to chance."
 )
 
 
 class Change(NamedTuple):
-    """Change of a feature's distribution, in numbers and in words, with the values on both sides."""
+    """Change of a feature's distribution, as numbers and text, with the values on both sides."""
 
     drift: float  # from 0 for the same distribution to 1 for two that have nothing in common
-    p_value: float | None  # of no change; None where it is not tested
+    p_value: float | None  # None if not tested
     what: str
     before: dict[str, Any]
     now: dict[str, Any]
@@ -98,7 +98,7 @@ def change_of_categories(name: str, before: Sequence[Any], now: Sequence[Any]) -
     words = [f"{_name(most)}: {100 * new[most] / n_new:.0f} %, before {100 * old[most] / n_old:.0f} %"]
     unseen = [_name(one) for one in new if one not in old]
     if unseen:
-        words.append(f"not met before: {list_text(unseen, SHOWN_NEW)}")
+        words.append(f"new: {list_text(unseen, SHOWN_NEW)}")
     parts = [_categories(counts, every) for counts in (old, new)]
     return Change(drift, p_value, "; ".join(words), parts[0], parts[1])
 
@@ -115,7 +115,7 @@ def _name(category: Any) -> str:
 
 
 def _chi_square(old: Counter[Any], new: Counter[Any]) -> float:
-    """Return the p-value of two equal distributions; categories that are rare in both count together."""
+    """Return the p-value of equal distributions; categories that are rare in both are pooled."""
     counts: dict[Any, list[int]] = {}
     for one in dict.fromkeys([*old, *new]):
         own = counts.setdefault(OTHERS if old[one] + new[one] < FEW else one, [0, 0])
@@ -144,11 +144,11 @@ class Decided(NamedTuple):
     classes: list[Any]  # the most probable ones, also where the model abstained
     is_novel: BoolArray
     abstained: BoolArray
-    is_stored: bool  # predicted when the rows came; else by the model as it is
+    is_stored: bool  # predicted when the rows arrived; else by the current model
 
 
 def watch(study: Study, since: int, now: IntArray) -> dict[str, Any]:
-    """Compare rows since the last fit, whose places are `now`, with those before the fit that are not among them.
+    """Compare rows since the last fit, with indices `now`, with the other rows, from before the fit.
 
     `since` is the first row after the last fit.
     """
@@ -165,9 +165,9 @@ def watch(study: Study, since: int, now: IntArray) -> dict[str, Any]:
     drifts = [one["feature"] for one in features if one["has_drifted"]]
     novel = _novel(published, decided)
     if not len(now):
-        text = "No row has come since the last fit: send rows to decide, or drop a file here."
+        text = "No rows have arrived since the last fit: send rows to decide, or drop a file here."
     elif not len(before):
-        text = "There are no rows before these to compare them with."
+        text = "There are no earlier rows to compare with."
     else:
         changed = f"Changed: {', '.join(drifts)}." if drifts else "No feature has changed."
         compared = f"{plural(len(now), 'row')} compared with {len(before)} before the last fit."
@@ -189,7 +189,7 @@ def watch(study: Study, since: int, now: IntArray) -> dict[str, Any]:
 
 
 def _features(loaded: LoadedSamples, before: IntArray, now: IntArray) -> list[dict[str, Any]]:
-    """Return the change of each feature, the clearest first."""
+    """Return the change of each feature, the most significant first."""
     table, names = loaded.samples.table, loaded.samples.published.view.feature_names
     changes = []
     for column, name in enumerate(names):
@@ -202,9 +202,9 @@ def _features(loaded: LoadedSamples, before: IntArray, now: IntArray) -> list[di
     found = []
     for name, one, p_value in zip(names, changes, holm([one.p_value for one in changes]), strict=True):
         has_drifted = p_value is not None and p_value <= MAX_P and one.drift >= MIN_DRIFT
-        outcome = "changed" if has_drifted else "no change that is both large and more than chance"
+        outcome = "changed" if has_drifted else "no large and significant change"
         if isinstance(name, DateName | DatePart):
-            outcome = "not tested: dates move on"
+            outcome = "not tested: dates always advance"
         found.append(
             {
                 "feature": str(name),
@@ -248,7 +248,7 @@ def _novel(published: Published, decided: Decided) -> dict[str, Any]:
     if flagged["low"] is not None and can_flag:
         usual = "more" if is_more else "not more"
         percent = 100 * flagged["n"] / flagged["of"]
-        text = f"{percent:.0f} % are novel, {usual} than the {100 * expected:g} % that are usual"
+        text = f"{percent:.0f} % are novel, {usual} than the {100 * expected:g} % expected"
     return {**flagged, "expected": expected, "is_more": is_more, "when_sent": decided.is_stored, "text": text}
 
 

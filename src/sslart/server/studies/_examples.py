@@ -1,4 +1,4 @@
-"""Example tables of scikit-learn with few labels; the true classes are in a column that is not learnt."""
+"""Example tables of scikit-learn with few labels; the true classes are in a column that is not a feature."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ EXAMPLES = {
 
 
 def example_frame(example: Example) -> Any:
-    """Return the table of an example, in a random order that is always the same."""
+    """Return the table of an example, in a fixed random order."""
     data = example.load(as_frame=True)
     names = example.classes or tuple(str(one) for one in data.target_names)
     answers = np.array([names[index] for index in data.target.tolist()], dtype=object)

@@ -1,4 +1,4 @@
-"""Exports of a model: its file, a report, its rules, its labels, its card, and a script that rebuilds it to the bit."""
+"""Exports of a model: model file, report, rules, labels, model card, and a script that refits it bit for bit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from sslart._data.columns import plan_of
+from sslart._data.samples import plan_of
 from sslart._mapping.summary import summarise
 from sslart._tables import arrow, pandas
 from sslart._utils.notes import collected_notes
@@ -50,20 +50,20 @@ FROM_THE_TABLE = "the table"
 MAX_COLUMNS = 200
 MAX_IMPORTANT = 12
 RECORDS_AT_ONCE = 2**31
-REFIT = "Fit the model anew, and export it then."
-EARLIEST = (1980, 1, 1, 0, 0, 0)  # of a file in a zip: the same model makes the same zip
+REFIT = "Refit the model and export it again."
+EARLIEST = (1980, 1, 1, 0, 0, 0)  # time stamp in the zip file, so that equal models give equal files
 LABELS, GROUPS = "labels", "groups"
 WIDTH = 110
 SCRIPT = Template(files("sslart.server.studies").joinpath("rebuild.py.template").read_text("utf-8"))
 REMARK = Template("""
-The dates of $names came as text with the day before the month. The model of this script does not know that,
-since it gets dates and no text; in all else it is the same.""")
+The dates of $names were text with the day before the month. The model of this script does not store that,
+since it gets dates instead of text; otherwise it is the same.""")
 
 
 def labels_csv(study: Study) -> bytes:
     """Return all labelled rows as CSV: row number, actor and time of the label, and cells.
 
-    The column of the labels has the name that it has in the table, so that the file can be learnt from.
+    The label column has the same name as in the table, so that the file can be used for a fit.
     """
     stored, frames = study.stored_rows(), []
     given = {one["row"]: one for one in history(study.reader, study.model.id, None, 0, LAST)}
@@ -87,12 +87,12 @@ def labels_csv(study: Study) -> bytes:
 
 
 def rows_learnt(study: Study) -> StoredRows:
-    """Return the rows that the published model was given, without later ones."""
+    """Return the rows of the published model, without later ones."""
     return study.stored_rows(study.published.sequence + 1)
 
 
 def card_html(study: Study) -> bytes:
-    """Return the card of a model that has a label as one HTML page without scripts, which loads nothing."""
+    """Return the model card as a self-contained HTML page without scripts."""
     stored, published, rules = rows_learnt(study), study.published, rules_of(study)
     view = published.view
     n_left_out = 0 if view.left_out is None else len(view.left_out.truth)
@@ -151,7 +151,7 @@ class TrainingStep(NamedTuple):
 
 
 class TrainingHistory(NamedTuple):
-    """All that a model was taught since it was made: its estimator, the steps, and the columns with the day first."""
+    """Training history of a model: its estimator, the training steps, and the columns with the day first."""
 
     estimator: str
     parameters: dict[str, Any]
@@ -183,17 +183,17 @@ class _Recorder(Replica):
 
 
 def training_history(study: Study) -> TrainingHistory:
-    """Return the training history; raise a ConflictError if it does not rebuild the model to the bit."""
+    """Return the training history; raise a ConflictError if it does not reproduce the model bit for bit."""
     connection, model, published = study.reader, study.model.id, study.published
     if is_from_file(connection, model):
         raise ConflictError(
-            "The model came from a file, and the rows that it had learnt before are not here: no script can rebuild it "
-            "from rows. Export the model itself."
+            "The model was imported from a file without its training rows: no script can refit it. Export the model "
+            "itself."
         )
     fit = last_fit(connection, model, published.sequence)
     start = max(fit - 1, 0)
     if compacted_through(connection, model) > start:
-        raise ConflictError(f"Some of what the model has learnt is no longer kept. {REFIT}")
+        raise ConflictError(f"Some rows that the model has learnt are no longer stored. {REFIT}")
     recorder = _Recorder(published.settings, start)
     day_first: list[str] = []
 
@@ -216,13 +216,13 @@ def training_history(study: Study) -> TrainingHistory:
         for _ in recorder.apply(wanted, fitted, imported):
             pass
         if recorder.model is None or digest_of(model_bytes(recorder.model)) != published.digest:
-            raise ConflictError(f"The rows that are kept do not make the same model to the bit. {REFIT}")
+            raise ConflictError(f"The stored rows do not reproduce the model bit for bit. {REFIT}")
     first = recorder.first
     return TrainingHistory(first.estimator, first.new_estimator().get_params(), recorder.steps, day_first)
 
 
 def script_zip(study: Study) -> bytes:
-    """Return a zip file with the data that a model has learnt, and a script that makes it again."""
+    """Return a zip file with the training data of a model and a script that refits it."""
     training, packed = training_history(study), io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
         steps = []
@@ -237,7 +237,7 @@ def script_zip(study: Study) -> bytes:
 
 
 def _packed(step: TrainingStep, file: str) -> tuple[dict[str, Any], bytes | None]:
-    """Return a step as plain values, and its data as Parquet; columns are numbered, since names may be anything."""
+    """Return a step as plain values, and its data as Parquet with numbered columns."""
     if step.parameters is not None:
         return {"call": step.call, "parameters": step.parameters}, None
     pyarrow = arrow("")
@@ -290,7 +290,7 @@ def _onnx(study: Study) -> bytes:
 
 
 def _report(study: Study) -> bytes:
-    """Return a report on rows that the model was given."""
+    """Return a report on the rows of the model."""
     published = study.published
     published.check_has_label()
     samples, labels = rows_learnt(study).samples_for(published, ROWS_IN_REPORT)
@@ -309,7 +309,7 @@ def _sql(study: Study) -> bytes:
 
 _BINARY, _ZIP = "application/octet-stream", "application/zip"
 _HTML, _CSV, _TEXT = (f"text/{kind}; charset=utf-8" for kind in ("html", "csv", "plain"))
-# by format: the content, its media type, and the end of the name of the file
+# by format: content, media type and file name suffix
 EXPORTS: dict[Format, tuple[Callable[[Study], bytes], str, str]] = {
     "sslart": (lambda study: study.published.content(), _BINARY, ".sslart"),
     "onnx": (_onnx, _BINARY, ".onnx"),

@@ -19,14 +19,14 @@ from sslart.server.studies._boxes import special_features
 from sslart.server.studies._samples import LoadedSamples
 from sslart.server.studies._study import Study
 
-MAX_POOL = 50_000  # of more samples, so many at random are considered
+MAX_POOL = 50_000  # of more samples, a random subset is considered
 FEW = 5_000  # samples are considered anew after every answer; more are, while older ones are asked about
 SURE = 0.9
 N_ALIKE = 8  # samples that are shown together: few enough to look at each
 
 
 class Questions:
-    """The samples of a model that may be asked about."""
+    """The pool of samples for questions."""
 
     def __init__(self, loaded: LoadedSamples, published: Published, has_label: BoolArray) -> None:
         self._loaded, self._lock = loaded, threading.Lock()
@@ -44,9 +44,9 @@ class Questions:
         return pool
 
     def next(self, study: Study, n: int, skipped: Collection[int]) -> list[dict[str, Any]]:
-        """Return the next `n` questions, the most useful first; fewer where there are no more.
+        """Return the next `n` questions, the most useful first; fewer if the pool is exhausted.
 
-        `skipped` are the numbers of rows that nobody could label.
+        `skipped` are row numbers to leave out.
         """
         published, has_label = study.published, study.has_label
         with self._lock:
@@ -98,7 +98,7 @@ class Questions:
         }
 
     def _alike(self, row: int, done: BoolArray) -> IntArray:
-        """Return a sample of the pool and those most like it that may be asked about, the nearest first."""
+        """Return a sample of the pool and the most similar ones in the pool, the nearest first."""
         coded = self._coded
         apart = np.abs(coded - coded[row]).sum(axis=1)
         apart[done], apart[row] = np.inf, -1.0
@@ -133,11 +133,11 @@ def _prediction(loaded: LoadedSamples, published: Published, place: int) -> dict
 
 def _why(query: Query, prediction: dict[str, Any] | None) -> str:
     if (prediction is None or query.new) and query.n_samples == 1:
-        return "No sample that is like it has a label."
+        return "No similar sample has a label."
     if prediction is None or query.new:
-        return f"It is one of {query.n_samples} similar samples, none of which has a label."
+        return f"It is one of {query.n_samples} similar samples without a label."
     ranked = sorted(prediction["probabilities"].items(), key=lambda one: -one[1])
     if len(ranked) > 1 and ranked[0][1] < SURE:
         first, second = (category_text(name) for name, _ in ranked[:2])
-        return f"The model is not sure here: {first} and {second} are both probable."
-    return "A label here makes the predictions of the samples around it more certain."
+        return f"The model is uncertain here: {first} and {second} are both probable."
+    return "A label here makes the predictions for similar samples more certain."

@@ -31,11 +31,10 @@ MAX_CATEGORIES = 50
 
 
 def rules_of(study: Study, max_rules: int | None = None, max_conditions: int | None = None) -> ModelRuleSet:
-    """Return few, short rules that agree with the predictions for the rows of a model, and count these rows.
+    """Return a short list of rules that approximates a model on its rows, and the number of these rows.
 
-    Of more than `MAX_ROWS` rows, so many are looked at: those with a label, and others drawn at random. Where the rows
-    that a model has learnt are not here, since it came from a file, the rules are for samples drawn at random within
-    its boxes.
+    Of more than `MAX_ROWS` rows, the labelled ones and a random sample of the others are used. For a model imported
+    from a file, the rules are fitted to samples drawn from its boxes.
     """
     published, loaded = study.published, study.loaded
     published.check_has_label()
@@ -59,7 +58,7 @@ def rules_of(study: Study, max_rules: int | None = None, max_conditions: int | N
 
 
 def dependence(view: ModelView, table: Table, feature: str) -> dict[str, Any]:
-    """Return the contribution of a feature to each class score by its value: for some samples, and on average."""
+    """Return the contribution of a feature to each class score by its value, for some samples and on average."""
     names, column = view.feature_names, column_of(view, feature)
     some = table[spread(len(table), MAX_SAMPLES)]
     added = _contributions(view, some)[:, column]

@@ -1,4 +1,4 @@
-// The studio: begins the session, follows the address, and shows the view that it names.
+// The studio: starts the session, follows the address, and shows its view.
 import { html, render, useEffect, useErrorBoundary, useState } from "./lib/ui.js";
 import { connected, pause } from "./lib/api.js";
 import { followEvents } from "./lib/events.js";

@@ -1,4 +1,4 @@
-// What happens to the model, as the service sends it. EventSource sends no token, so this reads the stream itself.
+// Server-sent events of the model. EventSource cannot send a token, so the stream is read with fetch.
 import { effect } from "./ui.js";
 import { authorised, connected, pause } from "./api.js";
 import { followJob } from "./jobs.js";

@@ -1,9 +1,9 @@
-// Keys of the keyboard: `useKeys([{ key: "u", text: t("keys.undo"), run }])` while a component is there.
+// Keyboard shortcuts: `useKeys([{ key: "u", text: t("keys.undo"), run }])` while a component is there.
 import { signal, useEffect, useRef } from "./ui.js";
 
 let groups = []; // of those that are there: the last one counts first
 
-/** The keys that do something now, for the list of keys: [{ key, text }]. */
+/** Active shortcuts, for the list: [{ key, text }]. */
 export function keysNow() {
   return groups.flatMap((group) => group.current);
 }

@@ -1,4 +1,4 @@
-// Labels that a person gives, in order, kept until the service has them, and how to take them back.
+// Queue of labels, kept until the service has confirmed them, and undo.
 import { computed, signal } from "./ui.js";
 import { ApiError, api, model, newKey } from "./api.js";
 import { followJob } from "./jobs.js";
@@ -17,7 +17,7 @@ const SECONDS_TO_LEARN = 10; // to wait for at most; labels that are changed nee
 const changes = signal(0);
 /** How many answers the service has not confirmed yet. */
 export const unconfirmed = signal(0);
-/** The rows whose labels were taken back last, as a new array each time. */
+/** Rows whose labels were undone last, as a new array each time. */
 export const undone = signal([]);
 
 function stackOf(name) {
@@ -42,7 +42,7 @@ function keepStack(name, stack) {
 
 export const canUndo = computed(() => changes.value >= 0 && modelName.value !== "" && stackOf(modelName.value).length > 0);
 
-/** The labels in force of rows, as the model has them. */
+/** Current labels of rows in the model. */
 async function labelsOf(name, rows) {
   if (rows.length <= FEW) {
     const found = await Promise.all(rows.map((row) => api.get(model(`/rows/${row}?by_number=true`, name))));
@@ -107,10 +107,10 @@ async function sendAll(parts, seconds) {
 
 let leftOver = Promise.resolve();
 
-/** Wait until what was left over is sent: rows of it have an answer, which the service does not know before. */
+/** Wait until unsent labels of an earlier page have been sent. */
 export const leftOverSent = () => leftOver;
 
-/** Send what a page that was closed could not send. */
+/** Send labels that a closed page could not send. */
 export function sendLeftOver() {
   const sent = sendKept();
   leftOver = sent.catch(() => undefined);
@@ -166,7 +166,7 @@ export async function labelRows(rows, label, { previous } = {}) {
   }
 }
 
-/** Take back the last labels that were given in this browser; returns their rows. */
+/** Undo the last labels given in this browser; returns their rows. */
 export async function undo() {
   const name = modelName.value;
   const stack = stackOf(name);

@@ -1,4 +1,4 @@
-// Something from the service that a component shows: the newest answer wins, the last one stays until a newer is there.
+// Data loaded from the service for a component: the newest response wins, the last one is shown until then.
 import { useEffect, useRef, useState } from "./ui.js";
 
 const NOTHING = { value: null, error: null, isLoading: true };

@@ -1,4 +1,4 @@
-// What a component asks for: the last answer stays until the next one is there, and overtaken answers are dropped.
+// Data requested by a component: the last response is shown until the next arrives; outdated ones are dropped.
 import { useEffect, useRef, useState } from "./ui.js";
 
 /** Returns { data, error, loading, again }. `load` gets an AbortSignal; null for `load` asks for nothing. */

@@ -1,4 +1,4 @@
-// The token of this browser: got once for the code in the address, and kept.
+// Access token of this browser: obtained once with the code in the address, and stored.
 import { signal } from "./ui.js";
 
 const KEPT = "sslart.token";

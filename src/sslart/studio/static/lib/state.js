@@ -1,4 +1,4 @@
-// What every view shares: the model, its classes, the person, and what is told to them.
+// State shared by all views: the model, its classes, the user, and messages.
 import { batch, computed, signal } from "./ui.js";
 import { ApiError, api, model } from "./api.js";
 import { modelName } from "./route.js";
@@ -56,7 +56,7 @@ export function setPerson(name) {
 
 let lastToast = 0;
 
-/** Tell something in a few words; `action` is { text, run }. */
+/** Show a message; `action` is { text, run }. */
 export function say(text, { kind = "info", action = null, seconds = 6 } = {}) {
   lastToast += 1;
   const id = lastToast;

@@ -1,4 +1,4 @@
-/** Where the map looks: the unit square of positions, seen through a centre and a zoom. y grows upwards. */
+/** Viewport of the map: centre and zoom over the unit square of positions. y grows upwards. */
 
 /** @type {Readonly<{ x: number, y: number, zoom: number }>} */
 export const HOME = Object.freeze({ x: 0.5, y: 0.5, zoom: 1 });

@@ -1,4 +1,4 @@
-/** What is drawn over the points: outlines of boxes, and a shape for each labelled sample. */
+/** Overlay of the points: outlines of boxes, and a shape for each labelled sample. */
 
 const SMALLEST_BOX = 3;
 const MARK = 11;

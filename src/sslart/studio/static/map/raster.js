@@ -97,7 +97,7 @@ function radiusFor(inView, size, pixelRatio) {
   return Math.min(affordable, 4 * pixelRatio);
 }
 
-/** How far, in pixels of an image `width` wide, the pixels of a disc are from its centre. */
+/** Offsets of the pixels of a disc from its centre, in an image of this width. */
 function disc(radius, width) {
   if (radius < 0.9) return { reach: 0, shifts: new Int32Array(1) };
   const reach = Math.ceil(radius);

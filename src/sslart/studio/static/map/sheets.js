@@ -1,6 +1,6 @@
 /**
- * Images of the points at hand, and the asking for better ones. The last image is shown moved and scaled to the present
- * view at once; where it does not reach, an image of everything shows. A new one is asked for when the worker is free.
+ * Cache of images of the points. The last image is shown at once, moved and scaled to the current view, with an image of
+ * everything behind it. A new one is requested when the worker is free.
  */
 
 const PAUSE_WHILE_MOVING = 110;

@@ -23,7 +23,7 @@ export function Dialog({ title, onClose, children, wide = false }) {
   </dialog>`;
 }
 
-/** Ask before something that cannot be taken back. */
+/** Ask for confirmation of an irreversible action. */
 export function Confirm({ title, text, yes, onYes, onClose }) {
   return html`<${Dialog} title=${title} onClose=${onClose}>
     <p>${text}</p>

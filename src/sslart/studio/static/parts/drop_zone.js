@@ -1,4 +1,4 @@
-// A place where a file is dropped, or chosen with a button; while it is sent, how far that is.
+// Drop zone for a file, with a button to choose one, and upload progress.
 import { html, useRef, useState } from "../lib/ui.js";
 import { bytes } from "../lib/format.js";
 import { t } from "../lib/texts.js";

@@ -1,4 +1,4 @@
-// The head of every page: the model, the views, undo, and what belongs to the person.
+// Header of every page: model, views, undo, and user settings.
 import { html, useState } from "../lib/ui.js";
 import { VIEWS } from "../lib/route.js";
 import { running } from "../lib/jobs.js";

@@ -1,4 +1,4 @@
-// The keys that do something in the view that is shown.
+// Keyboard shortcuts of the current view.
 import { html } from "../lib/ui.js";
 import { keysNow, keysOn, setKeysOn } from "../lib/keys.js";
 import { t } from "../lib/texts.js";

@@ -1,4 +1,4 @@
-// What is loading, what went wrong, what there is not, and how far something is.
+// Notices: loading, errors, empty states, and progress.
 import { html } from "../lib/ui.js";
 import { percent } from "../lib/format.js";
 import { t } from "../lib/texts.js";
@@ -7,7 +7,7 @@ export function Loading({ text = t("common.loading") }) {
   return html`<p class="loading" role="status"><span class="spinner" aria-hidden="true"></span>${text}</p>`;
 }
 
-/** An error in the words of the service, with a way to try again. */
+/** An error message of the service, with a retry button. */
 export function Problem({ error, again }) {
   return html`<div class="notice notice-error" role="alert">
     <p>${error?.detail ?? t("errors.unexpected", { text: error?.message ?? String(error) })}</p>
@@ -23,7 +23,7 @@ export function Empty({ title, children }) {
   return html`<div class="empty"><h2>${title}</h2>${children}</div>`;
 }
 
-/** How far something is, from 0 to 1; null where that is not known. */
+/** Progress from 0 to 1; null if unknown. */
 export function Progress({ value, text }) {
   return html`<div class="progress">
     <div class="progress-words"><span>${text}</span>${value !== null && html`<span class="number">${percent(value)}</span>`}</div>

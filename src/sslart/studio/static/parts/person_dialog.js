@@ -1,4 +1,4 @@
-// Who gives the labels: kept with each label, so that answers of two people can be compared.
+// Name of the annotator, stored with each label, so that answers can be compared.
 import { html, useState } from "../lib/ui.js";
 import { person, setPerson } from "../lib/state.js";
 import { t } from "../lib/texts.js";

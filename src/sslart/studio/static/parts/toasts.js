@@ -1,4 +1,4 @@
-// What was done or refused, told at the edge of the page and read out.
+// Toasts: short messages on results and errors, also announced to screen readers.
 import { html } from "../lib/ui.js";
 import { dismiss, toasts } from "../lib/state.js";
 import { t } from "../lib/texts.js";

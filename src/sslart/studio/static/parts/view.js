@@ -1,4 +1,4 @@
-// The frame of a view: its heading, which gets the focus, and one sentence on what it is for.
+// Frame of a view: its heading, which gets the focus, and a one-sentence introduction.
 import { html, useEffect, useRef } from "../lib/ui.js";
 import { t } from "../lib/texts.js";
 

@@ -1,4 +1,4 @@
-// Label: the next most useful question, and how good the model is after each answer.
+// Label: the next most useful question, and the quality after each answer.
 import { html } from "../lib/ui.js";
 import { running } from "../lib/jobs.js";
 import { description, link, modelName, samples } from "../lib/state.js";

@@ -1,4 +1,4 @@
-// The map of all samples, and the same as a table: look, select, and label all of it with one answer.
+// Map: all samples as a map or a table, to select and label them.
 import { html, useSignal } from "../lib/ui.js";
 import { arg, description, go, modelName, samples } from "../lib/state.js";
 import { t } from "../lib/texts.js";

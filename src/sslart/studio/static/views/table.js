@@ -1,4 +1,4 @@
-// Table: from a file to a model, and what was understood of each column.
+// Table: from a file to a model, and the role of each column.
 import { html } from "../lib/ui.js";
 import { running } from "../lib/jobs.js";
 import { description, isStarting, modelName, models } from "../lib/state.js";

@@ -1,4 +1,4 @@
-// Take away: files that work without the studio.
+// Export: files that work without the studio.
 import { html, useState } from "../lib/ui.js";
 import { api, model } from "../lib/api.js";
 import { bytes } from "../lib/format.js";

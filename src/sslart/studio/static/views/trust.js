@@ -1,4 +1,4 @@
-// Trust: how often the model is right, where it is not, and how many errors it may make: all by labels that are left out.
+// Trust: leave-one-out quality, errors, and the error limit.
 import { html } from "../lib/ui.js";
 import { api, model } from "../lib/api.js";
 import { useFollowed } from "../lib/load.js";

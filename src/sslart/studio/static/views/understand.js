@@ -1,4 +1,4 @@
-// Why the model predicts what it predicts: features, rules, and one sample at a time.
+// Understand: features, rules, and single samples.
 import { html } from "../lib/ui.js";
 import { arg, description, go, link, modelName, samples } from "../lib/state.js";
 import { t } from "../lib/texts.js";
@@ -11,7 +11,7 @@ import { Sample } from "./understand/sample.js";
 
 const TABS = ["features", "rules", "sample"];
 
-/** The tab and the row that the address names: rules, sample/ROW; the features otherwise. */
+/** Tab and row in the address: rules, sample/ROW; features by default. */
 function place() {
   const [name, ...rest] = arg.value.split("/");
   return { name: TABS.includes(name) ? name : TABS[0], row: rest.join("/") };

@@ -1,4 +1,4 @@
-// Watch: whether rows that come after the fit are still like those before it, and which of them a person should look at.
+// Watch: comparison of new rows with those before the last fit, and rows that need attention.
 import { html } from "../lib/ui.js";
 import { description, link, modelName, samples } from "../lib/state.js";
 import { t } from "../lib/texts.js";

@@ -1,4 +1,4 @@
-// Rows to which two people gave different labels, with a way to settle each.
+// Rows with different labels by several people, with buttons to settle each.
 import { html } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { time } from "../../lib/format.js";
@@ -14,7 +14,7 @@ function newest(one) {
   return Math.max(...one.labels.map((given) => given.time));
 }
 
-/** Settled rows by number, with the time of the newest answer then: a newer answer opens the question again. */
+/** Settled rows by number, with the time of the newest answer; a newer answer reopens the question. */
 function settled() {
   const kept = properties.value.settled;
   return kept !== null && typeof kept === "object" ? kept : {};

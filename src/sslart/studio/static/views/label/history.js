@@ -11,7 +11,7 @@ export function historyOf(name) {
   }
 }
 
-/** The history with a new quality; what was measured with more labels, which were taken back since, is forgotten. */
+/** Add a quality to the history; entries with more labels, which were undone since, are dropped. */
 export function withQuality(name, { labels, over_all: accuracy }) {
   const before = historyOf(name).filter((one) => one.x < labels);
   if (!accuracy) return before;
@@ -19,7 +19,7 @@ export function withQuality(name, { labels, over_all: accuracy }) {
   try {
     localStorage.setItem(KEPT + name, JSON.stringify(points));
   } catch {
-    // the store of the browser is full: the history begins anew with the next page
+    // local storage is full: the history starts again with the next page
   }
   return points;
 }

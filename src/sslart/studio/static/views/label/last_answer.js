@@ -1,4 +1,4 @@
-// What was answered last, and what the model had guessed, once it can influence nobody any more.
+// The last answer, and the prediction of the model, which is shown only after the answer.
 import { html } from "../../lib/ui.js";
 import { percent } from "../../lib/format.js";
 import { classIndex } from "../../lib/state.js";

@@ -1,4 +1,4 @@
-// How good the model is on labels that are left out, after each answer, and how many more are needed.
+// Leave-one-out quality after each answer, and the number of labels needed.
 import { html, useEffect, useState } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { percent, sentence } from "../../lib/format.js";

@@ -1,4 +1,4 @@
-// One question: what the sample is like, what is special about it, and the answers.
+// One question: the sample, its distinctive features, and the answers.
 import { html, useEffect, useSignal } from "../../lib/ui.js";
 import { useKeys } from "../../lib/keys.js";
 import { cell } from "../../lib/format.js";
@@ -15,7 +15,7 @@ const KEPT = "sslart.hides_guess";
 const FEW_FEATURES = 14;
 const NARROW = matchMedia("(max-width: 860px)"); // the next question is above the answers, out of sight
 
-/** The reason for a question, unless it would tell what the model guesses. */
+/** Return the reason for a question, unless it would reveal the prediction. */
 function reason(question, isHidden) {
   const guesses = Object.keys(question.prediction?.probabilities ?? {});
   const tells = isHidden && guesses.some((one) => question.why.includes(one));
@@ -32,7 +32,7 @@ function Special({ question }) {
   </div>`;
 }
 
-/** Where a number lies between the lowest and the highest of all samples. */
+/** Position of a number between the minimum and maximum over all samples. */
 function Place({ feature, value }) {
   const number = value === null || value === "" ? NaN : Number(value); // cells of a text file are texts
   if (feature.kind !== "number" || Number.isNaN(number) || !(feature.high > feature.low)) return null;

@@ -1,4 +1,4 @@
-// Questions that are there before they are needed, so that the next one appears at once after an answer.
+// Prefetched questions, so that the next one appears at once after an answer.
 import { batch, useEffect, useMemo, useSignal, useSignalEffect, signal, untracked } from "../../lib/ui.js";
 import { api, model, pause } from "../../lib/api.js";
 import { onEvent } from "../../lib/events.js";

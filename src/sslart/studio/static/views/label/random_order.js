@@ -1,5 +1,5 @@
-// What a random order of questions would have needed. It is a simulation of seconds, which slows down what else is asked:
-// it begins when the person asks for it or rests.
+// Comparison with random sampling. The simulation takes seconds and slows down other requests, so it starts on request or
+// when the user is idle.
 import { html, useEffect, useState } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { fail } from "../../lib/state.js";

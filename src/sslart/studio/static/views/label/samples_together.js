@@ -1,10 +1,10 @@
-// The samples that may get one answer, side by side, the features in which they differ most first.
+// Samples that may get one answer, side by side; features that differ most come first.
 import { html } from "../../lib/ui.js";
 import { link } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
 import { features, shownCell } from "../map/state.js";
 
-/** By how much samples differ in a feature: the share of its range that their numbers take, or of the other categories. */
+/** Return how much samples differ in a feature: the share of its range they span, or the share of other categories. */
 function spread(feature, rows) {
   const values = rows.map(({ cells }) => cells[feature.name] ?? "");
   const n = new Set(values.map(String)).size;

@@ -1,4 +1,4 @@
-// From values of a feature to places on the map, 0 to 1, and back to words at the edge.
+// Mapping from feature values to positions on the map, 0 to 1, and tick labels.
 import { measured } from "../../lib/format.js";
 import { t } from "../../lib/texts.js";
 import { ticksOf } from "../../lib/ticks.js";

@@ -1,4 +1,4 @@
-// The map itself: the canvas, what is under the pointer, and how it is told to those who do not see it.
+// The map: canvas, pointer, and announcements for screen readers.
 import { html, useEffect, useRef, useSignal } from "../../lib/ui.js";
 import { classIndex, fail, samples } from "../../lib/state.js";
 import { number, percent } from "../../lib/format.js";
@@ -12,7 +12,7 @@ import { values } from "./values.js";
 
 const ZOOM = 1.6;
 
-/** `onDrawing` gets the drawing once it is there, for the legend and the boxes. */
+/** `onDrawing` receives the drawing when it is ready, for the legend and the boxes. */
 export function MapCanvas({ onDrawing }) {
   const canvas = useRef(null);
   const drawing = useRef(null);
@@ -93,7 +93,7 @@ function callsOf(drawing, hovered, told) {
   };
 }
 
-/** What the arrays tell of a sample, without asking the service for its cells. */
+/** Description of a sample from the arrays, without a request for its cells. */
 async function aboutSample(index) {
   const [numbers, guessed, given, sure] = await Promise.all(["row", "class", "label", "probability"].map((one) => values(one)));
   const name = (found) => (found.data[index] >= 0 ? found.classes[found.data[index]] : null);

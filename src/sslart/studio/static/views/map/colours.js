@@ -1,4 +1,4 @@
-// From values to colours: codes of samples, the colours of codes, and what the legend says of them.
+// Mapping from values to colours: codes of samples, colours of codes, and the legend.
 import { classColour, classShape } from "../../parts/class_mark.js";
 import { classIndex, classes, theme } from "../../lib/state.js";
 import { packed, rampColour } from "../../map/ramp.js";
@@ -9,7 +9,7 @@ export const NONE = 255;
 const STEPS = 251;
 const MOST_CLASSES = 250;
 
-/** How each quantity is coloured: `lowest` or `highest` stays visible where samples overlap. */
+/** Colouring of each quantity: the `lowest` or `highest` value stays visible where samples overlap. */
 export const COLOURS = {
   class: { quantity: "class" },
   label: { quantity: "label" },
@@ -18,7 +18,7 @@ export const COLOURS = {
   disagreement: { quantity: "disagreement", rule: HIGHEST },
 };
 
-/** Places among the classes of the studio of the class names that an array refers to. */
+/** Indices, among the classes of the studio, of the class names that an array refers to. */
 export const placesOf = (names) => names.map((name) => classIndex(name));
 
 export const isRamp = (colour) => COLOURS[colour].rule !== undefined;
@@ -44,7 +44,7 @@ export async function codesOf(colour) {
   return { codes, rule };
 }
 
-/** How many samples have each code, of those that are not hidden. */
+/** Number of visible samples of each code. */
 export function countsOf(codes, hidden) {
   const counts = new Uint32Array(256);
   for (let i = 0; i < codes.length; i++) if (!hidden || !hidden[i]) counts[codes[i]]++;
@@ -53,7 +53,7 @@ export function countsOf(codes, hidden) {
 
 const rgb = (hex) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
 
-/** What the renderer needs to know of colours: those of codes, and those of outlines, shapes and texts. */
+/** Colours for the renderer: of codes, outlines, shapes and texts. */
 export function lookOf(colour) {
   const dark = theme.value === "dark";
   const style = getComputedStyle(document.documentElement);

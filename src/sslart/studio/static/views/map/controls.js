@@ -1,4 +1,4 @@
-// What the map shows: axes, colour, outlines of boxes. And the filters, which the map and the table share.
+// Controls of the map (axes, colour, outlines of boxes) and the filters shared with the table.
 import { html, useEffect, useState } from "../../lib/ui.js";
 import { classIndex, classes } from "../../lib/state.js";
 import { t } from "../../lib/texts.js";
@@ -61,7 +61,7 @@ function Sure() {
   </fieldset>`;
 }
 
-/** A field whose text counts a moment after the last key. */
+/** A debounced text field. */
 function TextFilter() {
   const [text, setText] = useState(filter.value.text ?? "");
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Keeps a renderer as the settings, the filter, the selection and the model say.
+// Keeps a renderer in sync with the settings, filter, selection and model.
 import { effect, signal } from "../../lib/ui.js";
 import { api, model, pause } from "../../lib/api.js";
 import { classIndex, classes, fail, labelsVersion, modelName, samples, sequence, theme } from "../../lib/state.js";

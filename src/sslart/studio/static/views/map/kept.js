@@ -1,4 +1,4 @@
-// How a person has set the map of each model, as the browser keeps it. What it holds may be old or damaged.
+// Settings of the map of each model in local storage, which may be old or damaged.
 import { COLOURS } from "./colours.js";
 
 const KEPT = "sslart.map.";
@@ -32,7 +32,7 @@ function stored(name) {
   }
 }
 
-/** { settings, filter }: what is kept for a model; parts that are not kept, or damaged, are left out. */
+/** Return the stored { settings, filter } of a model without missing or damaged parts. */
 export function readKept(name) {
   const found = stored(name);
   const { x, y, ...others } = partOf(found?.settings, SETTINGS);
@@ -43,7 +43,7 @@ export function keep(name, { x, y, colour, outlines }, filter) {
   try {
     localStorage.setItem(KEPT + name, JSON.stringify({ settings: { x, y, colour, outlines }, filter }));
   } catch {
-    // a browser that keeps nothing more shows the map all the same
+    // the map works without local storage
   }
 }
 

@@ -1,4 +1,4 @@
-// One answer for all samples of the selection: class buttons with number keys, asked twice where they are many.
+// One answer for all selected samples: class buttons with number keys; many samples need a confirmation.
 import { html, useState } from "../../lib/ui.js";
 import { focused } from "../../lib/focus.js";
 import { useKeys } from "../../lib/keys.js";

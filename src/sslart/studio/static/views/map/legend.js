@@ -1,4 +1,4 @@
-// What the colours mean, with how many samples have each.
+// Legend of the colours, with the number of samples of each.
 import { html } from "../../lib/ui.js";
 import { number } from "../../lib/format.js";
 import { classes, theme } from "../../lib/state.js";

@@ -1,4 +1,4 @@
-// All samples as a table: sorted, filtered, some at a time, selected and labelled with the keyboard alone.
+// All samples as a table: sorting, filters, pages, selection and labels by keyboard.
 import { html, useEffect, useRef, useSignal } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { number, percent } from "../../lib/format.js";

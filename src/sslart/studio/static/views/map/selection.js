@@ -1,4 +1,4 @@
-// What is in the selection: how many samples, their labels, what is predicted, what makes them special, the first rows.
+// Summary of the selection: number of samples, labels, predictions, distinctive features, first rows.
 import { html } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { cell, number, portion } from "../../lib/format.js";

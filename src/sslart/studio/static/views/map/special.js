@@ -1,4 +1,4 @@
-// What makes samples special: features whose values differ most from those of all samples, by random samples of both.
+// Distinctive features: those that differ most from all samples, estimated on random subsets.
 import { api, model } from "../../lib/api.js";
 import { measured, percent } from "../../lib/format.js";
 import { t } from "../../lib/texts.js";
@@ -31,7 +31,7 @@ function cellsOfAll(numbers) {
   });
 }
 
-/** [{ feature, text }], the most special feature first. */
+/** [{ feature, text }], the most distinctive feature first. */
 export async function specialOf(rows) {
   const { data: all } = await values("row");
   const [here, everywhere] = await Promise.all([cellsOf(rows), cellsOfAll(all)]);

@@ -1,4 +1,4 @@
-// What the map and its table show of the chosen model: axes, colour, filters, and the selection.
+// State of map and table of the chosen model: axes, colour, filters, selection.
 import { batch, computed, effect, signal } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { cell } from "../../lib/format.js";
@@ -49,7 +49,7 @@ effect(() => {
   boxOf(chosen.rows).then((box) => selection.peek() === chosen && (selection.value = { ...chosen, box }), fail);
 });
 
-/** Each setting by itself, so that what follows one is not told of changes of the others. */
+/** One signal per setting, so that subscribers are not notified of changes of the others. */
 export const [axisX, axisY, colour, outlines, tool] = ["x", "y", "colour", "outlines", "tool"].map((name) => computed(() => settings.value[name]));
 
 const keepChoices = () => keep(modelName.value, chosenSettings.value, chosenFilter.value);
@@ -67,13 +67,13 @@ export function chooseAxis(axis, name) {
   return change({ [axis]: name, [other]: second });
 }
 
-/** A filter with another value of a part; one that is undefined or empty takes it away. */
+/** Return a filter with one part changed; undefined or empty removes the part. */
 function withPart(before, part, value) {
   const { [part]: _, ...others } = before;
   return value === undefined || value.length === 0 ? others : { ...others, [part]: value };
 }
 
-/** Sets a part of the filter; undefined takes it away. */
+/** Set a part of the filter; undefined removes it. */
 export function narrow(part) {
   chosenFilter.value = Object.entries(part).reduce((found, [name, value]) => withPart(found, name, value), filter.value);
   keepChoices();
@@ -86,14 +86,14 @@ export function showAllSamples() {
 
 export const isNarrowed = computed(() => Object.keys(filter.value).length > 0);
 
-/** A cell as it is shown: numbers without the digits that single precision adds. */
+/** Format a cell: numbers without spurious digits of single precision. */
 export function shownCell({ name, kind }, cells) {
   const value = cells[name];
   const isNumber = kind === "number" && value !== null && value !== undefined && value !== "" && Number.isFinite(Number(value));
   return isNumber ? String(Number(Number(value).toPrecision(7))) : cell(value, 60);
 }
 
-/** 1 where the filter leaves a sample out; null where it leaves out none. */
+/** 1 for hidden samples; null if none is hidden. */
 export async function hiddenMask(wanted) {
   if (!Object.keys(wanted).length) return null;
   const n = samples.value.n;
@@ -130,7 +130,7 @@ export async function hiddenMask(wanted) {
 
 const nameAt = (found, i) => found.classes[found.data[i]];
 
-/** What only the service can tell, such as texts in cells. */
+/** Filters that need the service, such as text in cells. */
 async function leaveOutOthers(mask, wanted) {
   const [{ data: numbers }, found] = await Promise.all([
     values("row"),
@@ -140,7 +140,7 @@ async function leaveOutOthers(mask, wanted) {
   for (let i = 0; i < mask.length; i++) if (!matching.has(numbers[i])) mask[i] = 1;
 }
 
-/** Selects all samples that the filter leaves, or says how many are too many. */
+/** Select all filtered samples, or report that there are too many. */
 export async function selectMatching() {
   const found = await api.post(model("/search"), { ...filter.value, numbers: true, limit: 1 });
   if (found.total > MOST_NUMBERS) return { total: found.total, most: MOST_NUMBERS };
@@ -148,7 +148,7 @@ export async function selectMatching() {
   return { total: found.total };
 }
 
-/** The box that has just these rows, or null: a fit makes other boxes, with other numbers. */
+/** The box with exactly these rows, or null: a fit changes boxes and their numbers. */
 async function boxOf(rows) {
   const [{ data: boxes }, { data: numbers }] = await Promise.all([values("box"), values("row")]);
   const box = boxes[indexOf(numbers, rows[0])];

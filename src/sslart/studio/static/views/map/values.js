@@ -1,4 +1,4 @@
-// Values of all samples as arrays, kept until the model has learnt something that changes them.
+// Values of all samples as arrays, cached until the model changes.
 import { api, model } from "../../lib/api.js";
 import { useLoaded } from "../../lib/loaded.js";
 import { labelsVersion, modelName, samples, sequence } from "../../lib/state.js";
@@ -13,7 +13,7 @@ function stateOf(quantity) {
   return OF_LABELS.includes(quantity) ? `${fit}/${sequence.value}/${labelsVersion.value}` : `${fit}/${sequence.value}`;
 }
 
-/** Numbers what GET samples returned: it is asked for anew after each fit. */
+/** Version of the result of GET samples, which is requested again after each fit. */
 const fits = {
   numbers: new WeakMap(),
   last: 0,
@@ -44,7 +44,7 @@ async function read(path) {
   return { data, classes: names ? JSON.parse(decodeURIComponent(names)) : [] };
 }
 
-/** Asks for what takes the service longer, such as predictions, once the labels are there: an answer shows at once. */
+/** Request slower quantities, such as predictions, after the labels, so that an answer shows at once. */
 export function afterLabels(ask) {
   return values("label").then(ask, ask);
 }
@@ -67,7 +67,7 @@ export function useLabels(rows) {
   return data ?? new Map();
 }
 
-/** Frees the arrays of features that are not shown, so that looking at many of them does not fill the memory. */
+/** Free the arrays of features that are not shown. */
 export function keepOnly(features) {
   for (const place of kept.keys()) {
     if (place.startsWith("feature ") && !features.includes(place.slice("feature ".length))) kept.delete(place);

@@ -1,4 +1,4 @@
-// What was understood of each column; what it is for is changed with a select.
+// Interpretation of each column; a select changes its role.
 import { html, useEffect, useState } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { cell, number, portion } from "../../lib/format.js";

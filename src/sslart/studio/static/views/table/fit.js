@@ -1,4 +1,4 @@
-// How far a fit is, with a way to stop it, and why the last one failed.
+// Progress of a fit, with a cancel button, and the reason of the last failure.
 import { html, useEffect, useState } from "../../lib/ui.js";
 import { api } from "../../lib/api.js";
 import { cancelJob } from "../../lib/jobs.js";

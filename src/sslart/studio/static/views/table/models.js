@@ -1,4 +1,4 @@
-// All models, with a way to open or delete each.
+// All models, with buttons to open or delete each.
 import { html, useState } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { fail, go, link, modelName, models, refresh, say } from "../../lib/state.js";

@@ -1,4 +1,4 @@
-// A fit to all rows of a model, with other settings where given; one that runs is cancelled before.
+// Refit to all rows of a model, optionally with new settings; a running fit is cancelled first.
 import { api, model } from "../../lib/api.js";
 import { cancelJob, followJob, running } from "../../lib/jobs.js";
 import { fail, refresh, say } from "../../lib/state.js";

@@ -1,4 +1,4 @@
-// What each column is for, as the person drafts it, and the settings that say so to the service.
+// Draft of the column roles, and the corresponding settings of the service.
 
 /** Roles that only one column can have. */
 export const SINGLE = ["label", "id", "group"];

@@ -1,4 +1,4 @@
-// Whether a confidence of 80 % means that 80 % are right: a chart with its table.
+// Calibration curve with its table.
 import { html } from "../../lib/ui.js";
 import { number, percent } from "../../lib/format.js";
 import { t } from "../../lib/texts.js";

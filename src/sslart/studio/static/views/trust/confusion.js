@@ -1,4 +1,4 @@
-// Which class is taken for which: a table whose cells open their samples.
+// Confusion matrix, whose cells open their samples.
 import { html, useState } from "../../lib/ui.js";
 import { number, percent } from "../../lib/format.js";
 import { classIndex } from "../../lib/state.js";

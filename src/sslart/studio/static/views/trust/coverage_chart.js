@@ -1,4 +1,4 @@
-// How many of the answers are wrong, by how many samples get an answer.
+// Error rate by coverage.
 import { html, useId } from "../../lib/ui.js";
 import { number, percent } from "../../lib/format.js";
 import { t } from "../../lib/texts.js";

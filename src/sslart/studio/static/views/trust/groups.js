@@ -1,4 +1,4 @@
-// Whether the model is worse for some samples: the accuracy in each group of a column.
+// Accuracy in each group of a column.
 import { html, useState } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { cell, number } from "../../lib/format.js";
@@ -11,7 +11,7 @@ import { Share } from "./share.js";
 const FEW_GROUPS = 12;
 const LONG = 80; // characters of a group
 
-/** The columns that can make groups, and the one to begin with: that of the groups, or the first with a few categories. */
+/** Columns that can define groups, and the default: the group column, or the first with few categories. */
 function choicesOf(columns) {
   const names = columns.filter((one) => one.role !== "label" && one.distinct > 1);
   const first = names.find((one) => one.role === "group") ?? names.find((one) => one.kind === "category" && one.role !== "ignored" && one.distinct <= FEW_GROUPS);

@@ -1,4 +1,4 @@
-// The limit of errors that the model has to keep by abstaining: what each would leave unanswered, before one is set.
+// The error limit, with the coverage of each choice before it is set.
 import { html, useId, useState } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { interval, percent, portion } from "../../lib/format.js";

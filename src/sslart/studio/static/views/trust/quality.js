@@ -1,4 +1,4 @@
-// How often the model is right, over all labels and by class.
+// Accuracy over all labels and by class.
 import { html } from "../../lib/ui.js";
 import { number, percent, sentence } from "../../lib/format.js";
 import { classIndex, link } from "../../lib/state.js";
@@ -24,7 +24,7 @@ function NotMeasured({ trust }) {
     <p><a class="button primary" href=${link("label")}>${t("trust.to_label")}</a></p>`;
 }
 
-/** Whether of many labels only some were left out to measure the model. */
+/** Whether only a sample of the labels was left out. */
 const isSome = ({ labels, left_out: leftOut }) => leftOut !== null && leftOut < labels;
 
 function ByClass({ classes, isMeasured }) {

@@ -1,4 +1,4 @@
-// Bars to the left for what lowers a score, to the right for what raises it, each with its number.
+// Bar chart of contributions: negative to the left, positive to the right.
 import { html } from "../../lib/ui.js";
 
 export const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;

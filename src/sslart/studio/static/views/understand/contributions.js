@@ -1,4 +1,4 @@
-// What each feature adds to the score of a class, compared with an average sample.
+// Feature contributions to the score of a class, compared with an average sample.
 import { html, useSignal } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { cell, percent } from "../../lib/format.js";

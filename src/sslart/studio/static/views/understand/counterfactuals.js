@@ -1,4 +1,4 @@
-// Changes that lead to another prediction, with features that are held fixed.
+// Counterfactuals, with fixed features.
 import { html, useSignal } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { cell, percent } from "../../lib/format.js";

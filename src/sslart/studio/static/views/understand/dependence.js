@@ -1,4 +1,4 @@
-// What a feature adds to the score of a class, by its value.
+// Dependence plot: contribution of a feature to the score of a class, by its value.
 import { html, useSignal } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { measured, number } from "../../lib/format.js";

@@ -1,4 +1,4 @@
-// Which features matter, in which direction, and how the score depends on one of them.
+// Feature importances with their direction, and the dependence plot of one feature.
 import { html, useSignal } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { cell, percent } from "../../lib/format.js";

@@ -1,4 +1,4 @@
-// Correct the class of a rule, or veto it: which labels that means, what they would change, and then only learn them.
+// Correct the class of a rule, or veto it: preview the labels and their effect, then learn them.
 import { html, useSignal } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { interval, number } from "../../lib/format.js";

@@ -1,4 +1,4 @@
-// A rule in words. The names that people give to rules are kept by these words.
+// A rule as text, which is also the key of its custom name.
 import { t } from "../../lib/texts.js";
 
 export const textOf = (rule) =>

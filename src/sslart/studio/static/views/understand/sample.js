@@ -1,4 +1,4 @@
-// One sample: what is predicted and why, cases like it, what if it were different, and what would change the prediction.
+// One sample: prediction, explanation, similar cases, what-if, and counterfactuals.
 import { html, useEffect, useSignal } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { useLoaded } from "../../lib/loaded.js";

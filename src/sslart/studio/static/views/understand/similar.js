@@ -1,4 +1,4 @@
-// Labelled samples that are most like this one, and the boxes nearest to it.
+// The most similar labelled samples, and the nearest boxes.
 import { html } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { number, percent } from "../../lib/format.js";

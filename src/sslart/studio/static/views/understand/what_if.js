@@ -1,4 +1,4 @@
-// Change the values of a sample and see the probabilities move. Answers that were overtaken are dropped.
+// What if: change values of a sample and watch the probabilities. Outdated responses are dropped.
 import { html, useEffect, useRef, useSignal } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { percent } from "../../lib/format.js";
@@ -13,7 +13,7 @@ import { ValueField } from "./value_field.js";
 const DELAY = 40;
 const FIRST = 12;
 
-/** Predictions of cells that change: the last one stays until the next is there. */
+/** Predictions of changing cells; the last one is shown until the next arrives. */
 function usePrediction(cells) {
   const found = useSignal({ prediction: null, error: null });
   const last = useRef(0);
@@ -55,7 +55,7 @@ export function WhatIf({ cells, changed, before }) {
   </section>`;
 }
 
-/** How much each feature matters for this sample: those that matter come first. */
+/** Importance of each feature for this sample, the most important first. */
 function useOrder(cells) {
   const { data } = useLoaded((stop) => api.post(model("/contributions"), { rows: [cells] }, { signal: stop }), [cells]);
   return new Map((data?.features ?? []).map((name, at) => [name, Math.max(...data.values[0][at].map(Math.abs))]));

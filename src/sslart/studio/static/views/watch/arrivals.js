@@ -1,4 +1,4 @@
-// The rows that have come while this view is open, the newest first.
+// Rows that arrived while this view is open, the newest first.
 import { html } from "../../lib/ui.js";
 import { percent } from "../../lib/format.js";
 import { classIndex, link } from "../../lib/state.js";

@@ -1,4 +1,4 @@
-// The shares of the predicted classes before and now.
+// Shares of the predicted classes before and now.
 import { html } from "../../lib/ui.js";
 import { percent, sentence } from "../../lib/format.js";
 import { classIndex } from "../../lib/state.js";

@@ -1,4 +1,4 @@
-// Values before and now, one over the other: an outline for before, bars for now, both as shares.
+// Histogram of values before (outline) and now (bars), as shares.
 import { html } from "../../lib/ui.js";
 import { cell, percent } from "../../lib/format.js";
 import { t } from "../../lib/texts.js";

@@ -1,4 +1,4 @@
-// The drifts that the model itself has found in the stream since the last fit.
+// Drifts detected by the model since the last fit.
 import { html } from "../../lib/ui.js";
 import { has, t } from "../../lib/texts.js";
 import { Warning } from "../../parts/notices.js";

@@ -1,4 +1,4 @@
-// How each feature has changed: the clearest change first, in words, with its values before and now.
+// Change of each feature, the most significant first, with its values before and now.
 import { html, useState } from "../../lib/ui.js";
 import { cell, number } from "../../lib/format.js";
 import { t } from "../../lib/texts.js";
@@ -14,7 +14,7 @@ function pText(p) {
   return p < 0.001 ? t("watch.p_small") : t("watch.p", { p: number(Number(p.toPrecision(2))) });
 }
 
-/** Categories that none of the rows before has. */
+/** Return new categories. */
 function newCategories(one) {
   return (one.now.top ?? []).filter(({ value, n }) => n > 0 && unusual(value, one) === "new").map(({ value }) => String(value));
 }

@@ -7,7 +7,7 @@ import { ClassButtons } from "../../parts/class_buttons.js";
 import { ClassMark } from "../../parts/class_mark.js";
 import { features as known, shownCell } from "../map/state.js";
 
-/** What is unusual in a value, by the values before: "below", "above", "new", or null. */
+/** Return how a value differs from earlier ones: "below", "above", "new", or null. */
 export function unusual(value, { before }) {
   if (value === null || value === undefined || value === "") return null;
   if (before.top) {

@@ -1,4 +1,4 @@
-// Novel rows, and rows for which the model abstained: one after the other, with a label for each.
+// Novel rows and abstentions, one at a time, to be labelled.
 import { html, useEffect, useState } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { percent } from "../../lib/format.js";

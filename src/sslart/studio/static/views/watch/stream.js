@@ -1,4 +1,4 @@
-// The rows that come, as they come: compared anew after some seconds, unless a person has paused that.
+// Comparison of arriving rows, updated every few seconds unless paused.
 import { useEffect, useRef, useState } from "../../lib/ui.js";
 import { api, model } from "../../lib/api.js";
 import { onEvent } from "../../lib/events.js";
@@ -20,7 +20,7 @@ function added(before, rows) {
   };
 }
 
-/** Collects rows and hands them on together: a table brings thousands of events at once. */
+/** Batches rows: a table causes thousands of events at once. */
 function useArrivals(name) {
   const [arrived, setArrived] = useState(NONE);
   const [said, setSaid] = useState("");
@@ -54,8 +54,8 @@ function useArrivals(name) {
 }
 
 /**
- * What has come since the last fit. Labels that are given here may lead to a fit: the rows that are looked at stay, which
- * are those from `begin.row` on, the first row after the fit that was the last one when the view was opened.
+ * Rows since the last fit. Labels given here may trigger a fit; the view keeps showing the rows from `begin.row` on, the
+ * first row after the last fit when the view was opened.
  */
 async function sinceFit(name, begin) {
   const found = await api.get(model("/watch", name));

@@ -1,4 +1,4 @@
-// What is compared with what, and the result in one sentence and three numbers.
+// The compared rows, and the result as one sentence and three numbers.
 import { html } from "../../lib/ui.js";
 import { number, percent } from "../../lib/format.js";
 import { t } from "../../lib/texts.js";
