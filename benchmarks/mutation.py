@@ -135,10 +135,6 @@ EQUIVALENT = {
     '_mapping/evidence/readout.py: groups = LabelGroups(saved_array(state, "groups", np.int64, n, low=0, high=n - 0), '
     'state["kind"])': "A group of that number is refused by the next check.",
     "_mapping/conformal.py: @dataclass(frozen=False, eq=False)": "Nothing assigns to its fields.",
-    '_mapping/conformal.py: aim = f"to be right {round(100 * (1 - self.max_error), 7):g} times in 100"': (
-        "`:g` shows six digits."
-    ),
-    "_mapping/conformal.py: if smallest_error(n) >= level + EXACT:": ROUNDING,
     "_mapping/conformal.py: suffices = np.flatnonzero(self.error < level + EXACT)": ROUNDING,
     "_mapping/conformal.py: new = np.diff(places, prepend=- 2) > 0": "The first place is above either number.",
     "rules/_tree.py: if split.gain <= present + MIN_DIFFERENCE / (1 + abs(present)):": (

@@ -39,12 +39,16 @@ def saved(path: Path, few_labels: Any) -> Path:
     return path
 
 
+def fitted_and_loaded(model: Any, X: Any, y: Any, path: Path) -> tuple[Any, Any]:
+    model = clone(model).fit(X[:60], y[:60])
+    sslart.save(model, path)
+    return model, sslart.load(path)
+
+
 @pytest.mark.parametrize("model", ALL, ids=name_of)
 def test_loaded_model_predicts_and_learns_on_as_if_never_saved(model: Any, blobs: Any, path: Path) -> None:
     X, y = blobs
-    model = clone(model).fit(X[:60], y[:60])
-    sslart.save(model, path)
-    loaded = sslart.load(path)
+    model, loaded = fitted_and_loaded(model, X, y, path)
     assert type(loaded) is type(model)
     assert fingerprint(loaded) == fingerprint(model)
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
@@ -74,9 +78,7 @@ def test_everything_a_model_may_hold_comes_back(path: Path) -> None:
 @pytest.mark.parametrize("model", ALL, ids=name_of)
 def test_loaded_model_takes_further_columns_as_if_never_saved(model: Any, blobs: Any, path: Path) -> None:
     X, y = blobs
-    model = clone(model).fit(X[:60], y[:60])
-    sslart.save(model, path)
-    loaded = sslart.load(path)
+    model, loaded = fitted_and_loaded(model, X, y, path)
     wider = np.column_stack([X, X[:, :1] ** 2])
     for one in (model, loaded):
         one.__sslart_add_columns__([False])

@@ -246,7 +246,8 @@ def section(results: Sequence[dict[str, Any]]) -> str:
         "Tables with several rows of one unit (visits of a patient, years of a state), fitted without `groups=`, with "
         "and without the column of the units. The accuracy found is that on rows of other units. Labels are drawn at "
         "random, 60 or 200, three draws each; the interval is widened by the error of the test rows. By "
-        "`python -m trust.panels`.",
+        f"`python -m trust.panels --page`. Thresholds of the test for dependence were chosen on other tables "
+        f"({', '.join(one.name for one in TUNING)}); some tables below had been seen before its last change, too.",
         "",
         f"The interval holds in **{n_held} of {len(panels)}** fits ({100 * n_held / max(len(panels), 1):.0f} %). On "
         f"{len({one['table'] for one in alone})} tables of independent rows in random order, dependence is found in "
@@ -267,6 +268,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tuning", action="store_true")
     parser.add_argument("--only-panels", action="store_true")
+    parser.add_argument("--page", action="store_true", help="write the section into docs/trust.md")
     parser.add_argument("--out", type=Path, default=pieces.ROOT / "results" / "trust" / FILE)
     arguments = parser.parse_args()
     pieces.one_thread_each()
@@ -281,7 +283,14 @@ def main() -> None:
                 f"{result['found']:.3f} {'' if holds(result) else 'FAILS'} {result['dependence'] or ''}",
                 flush=True,
             )
-    print(section([known[tuple(one)] for one in work if tuple(one) in known]))
+    text = section([known[tuple(one)] for one in work if tuple(one) in known])
+    print(text)
+    if arguments.page:
+        page = pieces.ROOT / "docs" / "trust.md"
+        heading = text.split("\n", 1)[0]
+        before, _, rest = page.read_text().partition(heading)
+        after = rest.partition("\n## ")
+        page.write_text(f"{before.rstrip()}\n\n{text}{''.join(after[1:])}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from reproduction.framework import plots as _plots
 from reproduction.framework.compare import agreement, of_evidence, others, side_by_side, spread_of
 from reproduction.framework.experiment import Check, Experiment, Results, Summary, Table, refuse_tables
-from reproduction.framework.protocol import VIGILANCES, Record, Split, records, task_and_exam
+from reproduction.framework.protocol import VIGILANCES, Exam, Record, Split, Task, records, task_and_exam
 from reproduction.framework.sets import IMAGES
 from reproduction.framework.settings import Settings
 from reproduction.methods import competitors as _competitors
@@ -36,9 +36,16 @@ def _work(dataset: str, seed: int, settings: Settings) -> Iterator[Record]:
         model = _models.single(task, rho)
         found = {**exam.scores(model.predict(task.X_test)), **_models.node_counts(model)}
         yield from records(dataset, OURS[0][0], found, vigilance=rho)
+    yield from scores_of_others(dataset, task, exam, COMPETITORS, settings)
+
+
+def scores_of_others(
+    dataset: str, task: Task, exam: Exam, competitors: Mapping[str, _competitors.Method], settings: Settings
+) -> Iterator[Record]:
+    """Yield the scores of evidence mapping, of competitors, and of the user's variants."""
     predicted = _models.evidence(task).predict(task.X_test)
     yield from records(dataset, _models.EVIDENCE, exam.scores(predicted), vigilance=_models.EVIDENCE_VIGILANCE)
-    for name, method in COMPETITORS.items():
+    for name, method in competitors.items():
         yield from records(dataset, name, exam.scores(method(task)))
     for one in settings.variants:
         yield from records(dataset, one.name, exam.scores(one.fitted(task).predict(task.X_test)))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from reproduction.experiments.images import printed_and_measured
+from reproduction.experiments.images import printed_and_measured, scores_of_others
 from reproduction.framework import ranking as _ranking
 from reproduction.framework import votes as _votes
 from reproduction.framework.compare import agreement, measured, others, side_by_side
@@ -50,12 +50,7 @@ def _work(
             yield from records(dataset, f"WESSL-ART{weights}", _models.votes_differ(predictions), vigilance=rho)
         ceiling = _models.ensemble(all_labels, rho).predict(task.X_test)
         yield from records(dataset, ALL_LABELS, exam.scores(ceiling), vigilance=rho)
-    predicted = _models.evidence(task).predict(task.X_test)
-    yield from records(dataset, _models.EVIDENCE, exam.scores(predicted), vigilance=_models.EVIDENCE_VIGILANCE)
-    for name, method in competitors.items():
-        yield from records(dataset, name, exam.scores(method(task)))
-    for one in settings.variants:
-        yield from records(dataset, one.name, exam.scores(one.fitted(task).predict(task.X_test)))
+    yield from scores_of_others(dataset, task, exam, competitors, settings)
 
 
 def _ceiling(results: Results, datasets: list[str]) -> Table:

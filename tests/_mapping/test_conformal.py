@@ -22,7 +22,8 @@ from sslart._mapping.conformal import (
     percent_up,
     upper_bound,
 )
-from sslart._mapping.decision_rules import check_certainty, error_levels
+from sslart._mapping.decision_rules import error_levels
+from sslart._utils.validation import check_certainty
 
 LEVELS = st.sampled_from([0.01, 0.05, 0.1, 0.2, 1 / 3, 0.5, 0.9])
 CERTAINTIES = st.sampled_from([0.5, 0.8, 0.9, 0.99])

@@ -72,7 +72,7 @@ def test_row_names_of_pandas_are_no_column(tmp_path: Path) -> None:
         (b"a\x00,\x00b\x00\n\x001\x00,\x002\x00\n\x00", "utf-16-le"),
         (b"a,b\r1,2\r", "Macintosh"),
         (b'"a,b\n1,2\n', "header"),
-        (gzip.compress(b"a,b\n" + b"1,2\n" * 999, mtime=0)[:-9] + b"123456789", "breaks off"),
+        (gzip.compress(b"a,b\n" + b"1,2\n" * 999, mtime=0)[:-9] + b"123456789", "truncated"),
         (b"PAR1 no", "Parquet"),
         (b"ARROW1 no", "Arrow"),
         (b"PK\x03\x04 no", "spreadsheet"),

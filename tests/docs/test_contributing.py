@@ -16,7 +16,7 @@ import sslart
 from pages import FENCE
 
 PAGE = Path(__file__).parents[2] / "CONTRIBUTING.md"
-SECTION = "## Add a family of evidence"
+SECTION = "## Add a family of basis functions"
 COMPARE_WITH_ONNX = """
 import numpy as np
 import onnxruntime

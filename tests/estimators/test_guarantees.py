@@ -259,6 +259,19 @@ def test_a_model_that_cannot_keep_the_error_abstains_everywhere_and_warns() -> N
     assert "no probability is high enough for at most 10 % wrong predictions (max_error)" in str(explanation)
 
 
+def test_where_too_many_are_wrong_it_says_how_many_more_labels_would_do() -> None:
+    X, y = overlapping(150, 1)
+    model = AutoSSLART(random_state=0).fit(X, y)
+    for level, times in ((0.16, 2), (0.15, 3)):
+        with pytest.warns(
+            UserWarning, match=f"{times} times as many would do, if no larger share of them is predicted"
+        ):
+            assert (model.set_params(max_error=level).predict(X) == -1).all()
+    with pytest.warns(UserWarning, match=r"smallest error is [\d.]+ %\. Label more samples") as caught:
+        model.set_params(max_error=0.05).predict(X)
+    assert "times as many" not in str(caught[0].message)
+
+
 @pytest.mark.parametrize("model", [SSLART(), SSLART(mapping="one-to-one"), WESSLART(3)])
 def test_models_that_keep_no_labels_are_refused_with_the_cure(model: Any) -> None:
     X, y = load_iris(return_X_y=True)

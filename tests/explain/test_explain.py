@@ -20,7 +20,8 @@ import sslart
 from conftest import CLASSIFIERS, lattices, name_of
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart._mapping.model_view import PredictionBatch, view_of
-from sslart.explain import Box, Explanation, explain
+from sslart.explain import Box, Explanation, _text, explain
+from sslart.explain._explanation import Novelty
 
 MODELS = [
     FuzzyARTMAP(0.5),
@@ -294,6 +295,21 @@ def test_the_ensemble_names_the_member_whose_label_would_help_most(few_labels: A
         assert explanation.prediction == -1
         assert all(vote.vote is None and vote.weight == 0 for vote in explanation.votes or ())
         assert "of any member" in str(explanation)
+
+
+@pytest.mark.parametrize(
+    ("familiarity", "vigilance", "threshold", "shown"),
+    [
+        (0.88, 0.9, 0.5, "is 0.88, less than the vigilance 0.9."),
+        (0.8996, 0.9, 0.5, "is 0.8996, less than the vigilance 0.9."),
+        (0.8512, 0.9, 0.8547, "is 0.851. Of samples like those learnt, at most 5 in 100 have less than 0.855."),
+    ],
+)
+def test_a_match_is_shown_to_be_less_than_its_limit(
+    familiarity: float, vigilance: float, threshold: float, shown: str
+) -> None:
+    line = _text._novelty_line(Novelty(familiarity, vigilance, 0, (), threshold))
+    assert shown in line
 
 
 def test_novelty_names_the_feature_pushed_out_of_range(blobs: Any) -> None:

@@ -231,14 +231,19 @@ def test_the_name_of_the_person_is_kept_with_the_label(opened: Opened) -> None:
     page.close()
 
 
+def question_that_outlives(opened: Opened) -> Any:
+    """Return a page with a question, on which the connection may be lost."""
+    opened.expected = ("ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE", "503")
+    wait_until_ready(opened.http)
+    prepare(opened)
+    return question(opened)
+
+
 @pytest.mark.parametrize("start", [StudioThread, pytest.param(StudioProcess, marks=pytest.mark.slow)])
 def test_an_end_in_the_middle_loses_nothing(start: Any, tmp_path: Path, browser: Any) -> None:
     process = start(tmp_path)
     opened = Opened(process.url, process.token(), browser)
-    opened.expected = ("ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE", "503")
-    wait_until_ready(opened.http)
-    prepare(opened)
-    page = question(opened)
+    page = question_that_outlives(opened)
     first = answer(page)
     wait_for(lambda: first in labels(opened))
     process.kill()
@@ -259,10 +264,7 @@ def test_an_end_in_the_middle_loses_nothing(start: Any, tmp_path: Path, browser:
 def test_an_open_tab_goes_on_after_a_restart(tmp_path: Path, browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     thread = StudioThread(tmp_path)
     opened = Opened(thread.url, thread.token(), browser)
-    opened.expected = ("ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE", "503")
-    wait_until_ready(opened.http)
-    prepare(opened)
-    page = question(opened)
+    page = question_that_outlives(opened)
     before = shown_row(page)
     thread.kill()
     page.get_by_text("Reconnecting").wait_for()

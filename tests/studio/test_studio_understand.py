@@ -85,8 +85,9 @@ def test_rules_are_sorted_filtered_and_named(opened: Opened) -> None:
     table.get_by_role("button", name="Covers").click()
     covered = sorted((one["n_covered"] for one in rules), reverse=True)
     assert [int(line[3].split("\n")[0]) for line in lines(table)] == covered
-    page.get_by_role("combobox", name="Class").select_option("virginica")
-    of_class = [one for one in rules if one["label"] == "virginica"]
+    label = next(one["label"] for one in rules if one["conditions"])
+    page.get_by_role("combobox", name="Class").select_option(label)
+    of_class = [one for one in rules if one["label"] == label]
     page.get_by_text(f"{len(of_class)} of {len(rules)} rules").wait_for()
     page.get_by_label("Text in the rule").fill("no such words")
     page.get_by_text("No rule matches the filters.").wait_for()
@@ -106,15 +107,20 @@ def test_rules_are_sorted_filtered_and_named(opened: Opened) -> None:
     page.close()
 
 
-def test_a_rule_is_corrected_after_its_effect_was_shown(opened: Opened) -> None:
+def rule_to_correct(opened: Opened) -> tuple[Any, Any, Any, Any]:
+    """Open the dialog that corrects the rule of a class; return it with the page, the rule and the labels."""
     page = opened.page("flowers/understand/rules")
     shown(page)
-    rule = next(one for one in read(opened, "rules", max_rules=12)["rules"] if one["label"] == "virginica")
+    rule = next(one for one in read(opened, "rules", max_rules=12)["rules"] if one["label"] == "versicolor")
     before = labels_in_force(opened)
     page.get_by_role("button", name=f"Correct rule {rule['number']}").click()
-    dialog = page.get_by_role("dialog", name=f"Correct rule {rule['number']}")
+    return page, rule, before, page.get_by_role("dialog", name=f"Correct rule {rule['number']}")
+
+
+def test_a_rule_is_corrected_after_its_effect_was_shown(opened: Opened) -> None:
+    page, rule, before, dialog = rule_to_correct(opened)
     assert dialog.get_by_role("radio", checked=True).count() == 0
-    dialog.get_by_role("radio", name="It is versicolor").check()
+    dialog.get_by_role("radio", name="It is virginica").check()
     uses = dialog.get_by_role("checkbox", name="Use row")
     uses.first.wait_for()
     rows = [int(re.findall(r"\d+", one.get_attribute("aria-label"))[0]) for one in uses.all()]
@@ -125,7 +131,7 @@ def test_a_rule_is_corrected_after_its_effect_was_shown(opened: Opened) -> None:
     uses.last.uncheck()
     dialog.get_by_role("button", name="Show the effect").click()
     dialog.get_by_role("heading", name="Effect if you confirm").wait_for()
-    body = {"labels": [{"row": row, "label": "versicolor"} for row in rows], "together": True}
+    body = {"labels": [{"row": row, "label": "virginica"} for row in rows], "together": True}
     trial = ask(opened, "trial", body)
     assert f"{trial['changed']['n']} of 150 prediction" in dialog.inner_text()
     assert trial["changed"]["n"] > 0
@@ -136,7 +142,7 @@ def test_a_rule_is_corrected_after_its_effect_was_shown(opened: Opened) -> None:
     told(page, f"{len(rows)} labels were learnt.")
     dialog.wait_for(state="detached")
     after = labels_in_force(opened)
-    assert {after[row] for row in rows} == {"versicolor"}
+    assert {after[row] for row in rows} == {"virginica"}
     assert after.get(left_out) == before.get(left_out)
     wait_for(lambda: read(opened, "rules", max_rules=12)["rules"] != predicted["rules"])
     page.get_by_role("button", name="Undo", exact=True).first.click()
@@ -146,13 +152,8 @@ def test_a_rule_is_corrected_after_its_effect_was_shown(opened: Opened) -> None:
 
 @pytest.mark.slow
 def test_a_veto_withdraws_the_labels_of_a_rule(opened: Opened) -> None:
-    page = opened.page("flowers/understand/rules")
-    shown(page)
-    rule = next(one for one in read(opened, "rules", max_rules=12)["rules"] if one["label"] == "virginica")
-    before = labels_in_force(opened)
-    page.get_by_role("button", name=f"Correct rule {rule['number']}").click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_role("radio", name="Veto: the labels that say virginica here are wrong").check()
+    page, _, before, dialog = rule_to_correct(opened)
+    dialog.get_by_role("radio", name="Veto: the labels versicolor here are wrong, and the correct class is unknown").check()
     dialog.get_by_text("lose").last.wait_for()
     dialog.get_by_role("button", name="Show the effect").click()
     dialog.get_by_role("button", name=re.compile("Withdraw ")).click()
@@ -161,7 +162,7 @@ def test_a_veto_withdraws_the_labels_of_a_rule(opened: Opened) -> None:
     wait_for(lambda: labels_in_force(opened) != before)
     lost = set(before) - set(labels_in_force(opened))
     assert lost
-    assert {before[row] for row in lost} == {"virginica"}
+    assert {before[row] for row in lost} == {"versicolor"}
     page.keyboard.press("u")
     wait_for(lambda: labels_in_force(opened) == before)
     wait_for(lambda: all(job["state"] == "done" for job in opened.http.get("/v1/jobs").json()["jobs"]))
@@ -179,7 +180,7 @@ def test_why_a_sample_is_predicted_so_and_which_cases_are_like_it(opened: Opened
     added = ask(opened, "contributions", {"rows": [cells]})
     for at, name in enumerate(added["classes"]):
         page.get_by_role("combobox", name="towards").select_option(name)
-        table = page.get_by_role("table", name=f"What each feature adds to the score of {name}")
+        table = page.get_by_role("table", name=f"Contribution of each feature to the score of {name}")
         table.wait_for()
         told_values = [float(line[-1].split("\n")[-1].replace("−", "-")) for line in lines(table)]
         *parts, score = told_values

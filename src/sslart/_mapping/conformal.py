@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 EXACT = 1e-9  # sums of weights and levels are compared up to this
 NEVER = np.inf  # the confidence from which on a model predicts, where none is high enough
 SHOWN_CLASSES = 10  # in a message
+MORE = (2, 3, 5, 10)  # times the labels: whether these would suffice
 MAX_LABELS = 2.0**53  # more than any model has
 COVERAGE = 0.9  # of the sets whose worst class is shown
 LEVELS = (0.01, 0.02, 0.05, 0.1, 0.2)
@@ -265,10 +266,10 @@ class ConformalPredictor:
         """Return a mask of samples that `abstain_below` lets the model answer."""
         return np.asarray(proba.max(axis=1) >= (0.0 if self.abstain_below is None else self.abstain_below))
 
-    def curve(self, certainty: float | None, index: int | None = None) -> ErrorCurve:
+    def curve(self, certainty: float | None, index: int | None = None, times: int = 1) -> ErrorCurve:
         """Return errors and answers by the least confidence: of all predictions, or those of one class.
 
-        The errors are kept with this certainty, or on average if it is None.
+        The errors are kept with this certainty, or on average if it is None; as if there were so many times the labels.
         """
         found = self.left_out
         rows = self.may_answer(found.proba)
@@ -277,7 +278,9 @@ class ConformalPredictor:
         if certainty is None:
             return error_curve(found.confidence[rows], ~found.right[rows], found.weights[rows])
         rows &= self._representatives
-        return certain_error_curve(found.confidence[rows], ~found.right[rows], certainty)
+        return certain_error_curve(
+            np.repeat(found.confidence[rows], times), np.repeat(~found.right[rows], times), certainty
+        )
 
     def confidence_limits(self, levels: ErrorLevels) -> FloatArray:
         """Return the confidence from which each class is predicted: 0 for always, `NEVER` for never."""
@@ -308,6 +311,10 @@ class ConformalPredictor:
             reason += f"it needs at least {plural(needed, self.unit)}{which}, all of them predicted correctly. "
         else:
             reason += f"too many left-out {self.unit}s are predicted wrongly; the smallest error is {smallest}. "
+            more = MORE if certainty is not None else ()
+            enough = (times for times in more if self.curve(certainty, index, times).place(level) is not None)
+            if (times := next(enough, None)) is not None:
+                reason += f"{times} times as many would do, if no larger share of them is predicted wrongly. "
         answered = 0.0 if certainty is None else self.curve(None, index).share_answered(level)
         average = f", or set confidence=None: on average it is kept for {100 * answered:.0f} % of these"
         return f"{reason}Label more samples, or raise max_error{average if answered else ''}."

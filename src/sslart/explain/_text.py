@@ -325,17 +325,24 @@ def _beyond(because: str) -> str:
     )
 
 
+def _decimals(value: float, limit: float) -> int:
+    """Return the number of decimals, two or more, that show that a value is less than a limit."""
+    return next((n for n in range(2, 9) if round(value, n) < round(limit, n)), 9)
+
+
 def _novelty_line(novelty: Novelty) -> str:
     because = f", because of {list_text([printable(name) for name in novelty.features])}" if novelty.features else ""
     if novelty.is_novel:
+        n = _decimals(novelty.familiarity, novelty.threshold)
         return (
-            f"Novel{because}: the best match is {novelty.familiarity:.2f}. Of samples like those learnt, at most 5 in "
-            f"100 have less than {novelty.threshold:.2f}." + (f" {_beyond('')}" if novelty.is_beyond else "")
+            f"Novel{because}: the best match is {novelty.familiarity:.{n}f}. Of samples like those learnt, at most 5 "
+            f"in 100 have less than {novelty.threshold:.{n}f}." + (f" {_beyond('')}" if novelty.is_beyond else "")
         )
     if novelty.is_beyond:
         return _beyond(because)
+    n = _decimals(novelty.familiarity, novelty.vigilance)
     return (
-        f"Learning it would make a new box{because}: the best match is {novelty.familiarity:.2f}, less than the "
+        f"Learning it would make a new box{because}: the best match is {novelty.familiarity:.{n}f}, less than the "
         f"vigilance {novelty.vigilance:g}. For a new sample that is usual."
     )
 
