@@ -149,8 +149,19 @@ class _Finder:
             counts = np.bincount(codes[codes >= 0], minlength=len(known))
             if 2 <= (counts > 0).sum() <= MAX_LEVELS and counts[counts > 0].min() >= MIN_EACH:
                 levels[column] = codes, known
+        if len(levels) < 2:
+            return
+        columns, every = list(levels), np.array([codes for codes, _ in levels.values()])
         for base, (codes, known) in levels.items():
-            for column, (others, values) in levels.items():
+            if base not in self.free:
+                continue
+            order = np.argsort(codes, kind="stable")[np.count_nonzero(codes < 0) :]
+            starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+            grouped = every[:, order]  # of a function of the base, each group has one code
+            lowest = np.minimum.reduceat(np.where(grouped < 0, MAX_SAMPLES * MAX_LEVELS, grouped), starts, axis=1)
+            follows = (np.maximum.reduceat(grouped, starts, axis=1) <= lowest).all(axis=1)
+            for column in np.array(columns)[follows].tolist():
+                others, values = levels[column]
                 if column == base or base not in self.free or column not in self.free or column in self.bases:
                     continue
                 both = (codes >= 0) & (others >= 0)
