@@ -153,7 +153,9 @@ def test_a_rule_is_corrected_after_its_effect_was_shown(opened: Opened) -> None:
 @pytest.mark.slow
 def test_a_veto_withdraws_the_labels_of_a_rule(opened: Opened) -> None:
     page, _, before, dialog = rule_to_correct(opened)
-    dialog.get_by_role("radio", name="Veto: the labels versicolor here are wrong, and the correct class is unknown").check()
+    dialog.get_by_role(
+        "radio", name="Veto: the labels versicolor here are wrong, and the correct class is unknown"
+    ).check()
     dialog.get_by_text("lose").last.wait_for()
     dialog.get_by_role("button", name="Show the effect").click()
     dialog.get_by_role("button", name=re.compile("Withdraw ")).click()
