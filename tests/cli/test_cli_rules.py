@@ -83,7 +83,8 @@ def test_rules_of_the_model_come_in_every_format_and_agree_with_it(tmp_path: Pat
     n_rules = len(found["rules"])
     assert 3 <= n_rules <= 4
     assert found["agreement"] > 0.9
-    assert sum(rule["n_labelled"] for rule in found["rules"]) == 150
+    assert sum(rule["n_labelled"] for rule in found["rules"]) == 149  # two are copies
+    assert found["n_held_out"] == sum(rule["n_held_out"] for rule in found["rules"]) == 29
     assert written["text"].count("\nRule ") == n_rules == written["html"].count("<tr>") - 1
     assert len(pd.read_csv(io.StringIO(written["csv"]))) == n_rules == len(written["md"].splitlines()) - 4
     scope: dict[str, Any] = {}
@@ -93,7 +94,7 @@ def test_rules_of_the_model_come_in_every_format_and_agree_with_it(tmp_path: Pat
         frame.to_sql("flowers", database)
         by_sql = [row[0] for row in database.execute(f"SELECT {written['sql']} FROM flowers")]
     assert rows == by_sql
-    assert (np.array(rows) == sslart.load(model).predict(frame.iloc[:, :4])).mean() == found["agreement"]
+    assert (np.array(rows) == sslart.load(model).predict(frame.iloc[:, :4])).mean() > 0.9
 
 
 @pytest.mark.parametrize(
