@@ -115,7 +115,6 @@ def test_a_promise_is_kept_on_left_out_labels(client: httpx.Client) -> None:
 
 
 @pytest.mark.filterwarnings("default:max_error")
-@pytest.mark.filterwarnings("ignore:max_error=0.01 cannot be kept:UserWarning")  # which the log of a service has
 def test_a_promise_that_cannot_be_kept_says_why(client: httpx.Client) -> None:
     put(client, "rash", two_classes(20), label="state", parameters='{"max_error": 0.01}')
     promise = read(client, "rash/trust")["coverage"]["promise"]
