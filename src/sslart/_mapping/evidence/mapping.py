@@ -261,18 +261,19 @@ class EvidenceMapping(CachesValues, Mapping):
             return mapping
         return replace(mapping, recent=recent.after_fit(mapping.mixtures, len(reservoir)))
 
-    def _with_choice(self, is_last: bool, fixed: FixedSettings) -> Self:
-        """Return the mapping with settings selected by the labels; `fixed`: those set by the user."""
+    def _with_choice(self, is_last: bool, fixed: FixedSettings, given: tuple[Mixture, ...] | None = None) -> Self:
+        """Return the mapping with settings selected by the labels, or given; `fixed`: those set by the user."""
         nodes = self._landmarks()
         labelled = replace(self._labelled_set(nodes), block_of=None)
         solution: Solution | None
         if is_chosen_by_some(labelled):
             mixtures, blocks, by_labels = choose_by_some(labelled, fixed)
+            mixtures = given or mixtures
             solution = learn(replace(labelled, block_of=blocks), mixtures, nodes) if is_last else None
             if is_last and not by_labels:
                 warn_of_usual_settings(labelled.n_classes)
         else:
-            solution = choose(labelled, fixed, nodes)
+            solution = choose(labelled, fixed, nodes) if given is None else learn(labelled, given, nodes)
             mixtures, blocks, by_labels = solution.mixtures, labelled.blocks, True
         used = self.recent.used(self.reservoir)
         if used is not None:  # convert the blocks of the labels used to blocks of all stored labels
@@ -305,12 +306,15 @@ class EvidenceMapping(CachesValues, Mapping):
         return None if place is None else candidates[place]
 
     def grouped_by(self, units: Units) -> EvidenceMapping:
-        """Return the mapping with the labels of a unit left out together, after selecting settings anew."""
+        """Return the mapping with labels of one unit left out together; settings stay as they are.
+
+        Further rows may be of the same units: settings chosen for new units alone would predict them worse.
+        """
         reservoir = self.reservoir.grouped(units.keys)
         keys = units.keys[self.reservoir.whole().numbers]
         dependence = Dependence(units.column, units.order, len(np.unique(keys)), self.loo_accuracy)
-        ungrouped = self._changed(reservoir=reservoir, dependence=dependence, chosen=None)
-        return ungrouped._with_choice(True, self.settings.fixed)
+        grouped = self._changed(reservoir=reservoir, dependence=dependence, chosen=None)
+        return grouped._with_choice(True, self.settings.fixed, self.mixtures)
 
     def _of_all(self, solution: Solution) -> Solution:
         """Return the solution with the indices of its labels among all stored labels."""
