@@ -75,7 +75,7 @@ def fetch(name: str) -> tuple[Path, ...]:
     Parameters
     ----------
     name : str
-        One of `list_datasets`.
+        As in `where`.
 
     Returns
     -------

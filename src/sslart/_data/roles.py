@@ -104,9 +104,13 @@ def oddities(table: Table, names: Sequence[str], dates: Container[int] = ()) -> 
     """
     if len(table) < MIN_ROWS:
         return
+    plain = [""] * len(names) if table.names is None else list(map(spaced_name, names))  # an array has no names
     numbers = [column for column in range(len(names)) if column not in table.categories and column not in dates]
-    yield from _groups_and_codes(table[: min(MOST_ROWS, MOST_CELLS // len(names))], names, numbers, dates)
-    yield from _missing_codes(table.values, names, numbers)
+    some = table[: min(MOST_ROWS, MOST_CELLS // len(names))]
+    yield from _groups_and_codes(some, list(zip(names, plain, strict=True)), dates)
+    yield from _missing_codes(
+        table.values, names, [column for column in numbers if not YEARS.intersection(plain[column].split())]
+    )
     for column, values in table.categories.items():
         if column < len(names):
             counts = Counter(one for one in values.tolist() if isinstance(one, str) and one.lower() in UNKNOWN_WORDS)
@@ -125,8 +129,6 @@ def oddities(table: Table, names: Sequence[str], dates: Container[int] = ()) -> 
 def _missing_codes(values: FloatArray, names: Sequence[str], numbers: Sequence[int]) -> Iterator[ColumnNote]:
     """Yield a note on each column with numbers such as -999 that are far outside the others, and repeated."""
     for column in numbers:
-        if YEARS.intersection(spaced_name(names[column]).split()):
-            continue
         own = values[:, column]
         with np.errstate(invalid="ignore"):
             ends = {float(np.fmin.reduce(own)), float(np.fmax.reduce(own))}
@@ -149,17 +151,15 @@ def _missing_codes(values: FloatArray, names: Sequence[str], numbers: Sequence[i
             )
 
 
-def _groups_and_codes(
-    table: Table, names: Sequence[str], numbers: Sequence[int], dates: Container[int]
-) -> Iterator[ColumnNote]:
-    values, others = table.values, _Others(table, names)
+def _groups_and_codes(table: Table, columns: Sequence[tuple[str, str]], dates: Container[int]) -> Iterator[ColumnNote]:
+    """Yield notes on likely groups, identifiers and codes; `columns`: their names, and these as words."""
+    values, others = table.values, _Others(table, [name for name, _ in columns])
     with np.errstate(invalid="ignore"):
         low = np.fmin.reduce(values, axis=0, initial=np.inf)
         high = np.fmax.reduce(values, axis=0, initial=-np.inf)
     some = values[: 2 * MIN_ROWS]
     is_whole = ((some == np.floor(some)) | np.isnan(some)).all(axis=0)
-    for column, name in enumerate(names):
-        words = spaced_name(name)
+    for column, (name, words) in enumerate(columns):
         if column in table.categories:
             if (detail := _texts_group(table.categories[column].tolist(), words)) is not None:
                 yield ColumnNote(GROUPS, name, detail)

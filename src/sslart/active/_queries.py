@@ -164,7 +164,8 @@ class QueryPool:
     >>> from sklearn.datasets import load_iris
     >>> from sslart import AutoSSLART
     >>> from sslart.active import QueryPool
-    >>> X, y = load_iris(return_X_y=True)
+    >>> iris = load_iris()
+    >>> X, y = iris.data, iris.target
     >>> few = [label if row % 50 == 0 else None for row, label in enumerate(y)]
     >>> model = AutoSSLART(random_state=0).fit(X, few)
     >>> pool = QueryPool(model)

@@ -97,10 +97,9 @@ class RuleSet(_Rules[Rule]):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sslart import SSLART
-    >>> from sslart.rules import rules_of
     >>> data = load_iris(as_frame=True)
-    >>> y = data.target_names[data.target]
-    >>> rules = rules_of(SSLART(vigilance=0.5, random_state=0).fit(data.data, y), kind="boxes")
+    >>> model = SSLART(vigilance=0.5, random_state=0).fit(data.data, data.target_names[data.target])
+    >>> rules = model.rules(kind="boxes")
     >>> rules
     RuleSet of 5 rules for 3 classes over 4 features
     >>> print(rules.filter(label="setosa")[:1].to_text())
@@ -403,11 +402,12 @@ class ModelRuleSet(_Rules[ModelRule]):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples as the model takes them.
+            Samples, as in `apply`.
 
         Returns
         -------
         array of shape (n_samples,)
+            Classes.
         """
         places = self.apply_table(self._reader.read(X))
         outcomes = [rule.label for rule in self]
