@@ -86,7 +86,7 @@ def test_ctrl_c_changes_nothing_and_says_so(tmp_path: Path, table: Path) -> None
         code, out, shown = command.end()
         if code:
             break
-    assert code == 130
+    assert code in (130, -signal.SIGINT)  # a shell shows 130 for both
     assert out == ""
     assert "stopped by Ctrl-C: nothing was changed." in shown
     assert "Traceback" not in shown
