@@ -16,7 +16,7 @@ from conftest import HAS_KERNEL, lattices, needs_kernel
 from sslart._art.backend import use_backend
 from sslart._art.boxes import Joined, join_boxes
 from sslart._data.ranks import GRID
-from sslart._utils.resources import StoppedError
+from sslart._utils.stopping import StoppedError
 
 few = settings(max_examples=25)
 cell_sizes = st.sampled_from([2, 3, 5, 128])

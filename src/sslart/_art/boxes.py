@@ -16,7 +16,8 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.ranks import GRID
 from sslart._data.samples import is_all
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
-from sslart._utils.resources import StoppedError, stop_flag
+from sslart._utils.resources import stop_flag
+from sslart._utils.stopping import StoppedError
 from sslart._utils.validation import MAX_COUNT, check_flag, check_number, check_whole, require, saved_array, saved_whole
 
 NO_LIMIT = 0

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
+
+from sslart._utils.stopping import FLAG, StoppedError
 
 if sys.platform != "win32":
     import resource
@@ -22,28 +22,6 @@ MIN_VALUES = 1 << 22  # below, starting threads costs more than it saves
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-
-_STOP: ContextVar[Any] = ContextVar("stop", default=None)
-
-
-class StoppedError(Exception):
-    """Error raised in a thread whose work was stopped by another thread."""
-
-
-@contextmanager
-def stopped_by(flag: Any) -> Iterator[None]:
-    """Context manager: stop the work in the block as soon as another thread sets a flag of `stop_flag`.
-
-    The block then raises a `StoppedError`; a model that was learning is unchanged.
-    """
-    token = _STOP.set(flag)
-    try:
-        yield
-        if flag[0]:
-            raise StoppedError
-    finally:
-        _STOP.reset(token)
 
 
 def run_parallel(work: Callable[[Item, Any], Result], items: Sequence[Item], n_jobs: int | None) -> list[Result]:
@@ -66,8 +44,9 @@ def run_parallel(work: Callable[[Item, Any], Result], items: Sequence[Item], n_j
                         future.result()
             return [future.result() for future in futures]
         except BaseException:
-            stop[0] = 1
+            asked, stop[0] = int(stop[0]), 1
             threads.shutdown(wait=True, cancel_futures=True)
+            stop[0] = asked  # the flag of a surrounding block is set only by whom it belongs to
             raise
 
 
@@ -76,12 +55,12 @@ def stop_flag() -> Any:
 
     Inside a block of `stopped_by` it is the flag of the block, else a new one.
     """
-    flag = _STOP.get()
+    flag = FLAG.get()
     if flag is None:
         return np.zeros(1, dtype=np.uint8)
     if flag[0]:
         raise StoppedError
-    return flag
+    return np.frombuffer(flag, dtype=np.uint8)
 
 
 def n_threads(n_jobs: int | None, n_values: int) -> int:

@@ -9,8 +9,9 @@ from typing import Any
 
 from sslart._utils.notes import forget_notes
 from sslart._utils.optional import install_command
+from sslart._utils.stopping import StoppedError
 from sslart._utils.text import one_line
-from sslart.cli._output import StoppedError, forget_changes, standard_streams, stopped
+from sslart.cli._output import forget_changes, standard_streams, stopped
 from sslart.cli._path_lock import InUseError
 
 

@@ -12,8 +12,9 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from sslart import __version__
+from sslart._utils.stopping import stopped_by_ctrl_c
 from sslart._utils.text import printable
-from sslart.cli._output import StoppedError, show
+from sslart.cli._output import show
 
 COMMANDS = {  # the module of each command, and its line in the help
     "fit": ("fit", "Fit a model to a table in which some rows are labelled."),
@@ -43,11 +44,8 @@ class _Commands(TyperGroup):
         return name, None if name is None else loaded(name), rest
 
     def invoke(self, ctx: Any) -> Any:
-        with _visible_errors():
-            try:
-                return super().invoke(ctx)
-            except KeyboardInterrupt as stop:  # typer would only print "Aborted."
-                raise StoppedError from stop
+        with _visible_errors(), stopped_by_ctrl_c():
+            return super().invoke(ctx)
 
 
 @contextmanager

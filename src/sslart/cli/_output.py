@@ -18,10 +18,6 @@ LAST_STANDARD = 2  # file descriptors 0, 1 and 2 are standard input, output and 
 _CHANGED: list[str] = []
 
 
-class StoppedError(Exception):
-    """Raised when Ctrl-C stops a command."""
-
-
 def changed(place: str) -> None:
     """Record that a command has changed a file or another place, for the message after Ctrl-C."""
     if place not in _CHANGED:

@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from sslart._tables.files import read_pieces
 from sslart._utils.intervals import Estimate
-from sslart._utils.resources import stop_flag, stopped_by
+from sslart._utils.resources import stop_flag
+from sslart._utils.stopping import stopped_by
 from sslart.server.api._endpoint import (
     FILE,
     Actor,

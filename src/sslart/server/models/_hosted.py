@@ -12,7 +12,8 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from sslart._utils.resources import StoppedError, stop_flag, stopped_by
+from sslart._utils.resources import stop_flag
+from sslart._utils.stopping import StoppedError, stopped_by
 from sslart.persistence import model_bytes
 from sslart.server.models._events import Events
 from sslart.server.models._published import Published
