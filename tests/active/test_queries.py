@@ -17,7 +17,7 @@ from sklearn.model_selection import train_test_split
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart._mapping.model_view import view_of
 from sslart.active import QueryPool, _queries, select_queries
-from sslart.active._queries import DRAW_EVERY, EXPLORE_EVERY, MAX_DRAWN, MAX_UNCERTAIN, Points
+from sslart.active._queries import DRAW_EVERY, EXPLORE_EVERY, MAX_DRAWN, MAX_UNCERTAIN, Points, is_reserved
 
 X, Y = load_iris(return_X_y=True)
 FEW = np.where(np.arange(150) % 25 == 0, Y, -1)
@@ -53,8 +53,47 @@ def test_where_every_prediction_is_certain_labels_that_serve_many_samples_come_f
 
 def test_without_a_label_the_first_queries_lie_in_different_clusters() -> None:
     clusters, cluster_of = make_blobs(200, centers=5, cluster_std=0.3, center_box=(0, 40), random_state=2)
-    rows = select_queries(AutoSSLART(random_state=0).partial_fit(clusters), clusters, 5)
-    assert sorted(cluster_of[rows]) == [0, 1, 2, 3, 4]
+    model = AutoSSLART(random_state=0).partial_fit(clusters)
+    rows, at_random = select_queries(model, clusters, 7, return_at_random=True)
+    assert sorted(cluster_of[rows[~at_random]]) == [0, 1, 2, 3, 4]
+
+
+def test_every_third_row_is_drawn_at_random_and_no_other_is_from_the_reserve() -> None:
+    samples = np.random.RandomState(0).normal(size=(600, 4))
+    rows, at_random = select_queries(
+        AutoSSLART(random_state=0).partial_fit(samples), samples, 150, return_at_random=True
+    )
+    assert at_random.tolist() == [number % DRAW_EVERY == 0 for number in range(1, 151)]
+    assert (is_reserved(rows) == at_random).all()
+    assert 0.28 < is_reserved(np.arange(10_000)).mean() < 0.38
+
+
+@given(st.integers(0, 2**31 - 1))
+@settings(max_examples=10, deadline=None)
+def test_rows_drawn_at_random_do_not_depend_on_the_samples_or_the_labels(seed: int) -> None:
+    random, drawn = np.random.RandomState(seed), []
+    for _ in range(2):
+        samples = random.normal(size=(90, 3))
+        pool = QueryPool(AutoSSLART(random_state=0).partial_fit(samples))
+        pool.add(samples)
+        for _ in range(6):
+            (query,) = pool.best(1)
+            pool.answer(query, int(random.randint(2)))
+            drawn += [query.row] if query.at_random else []
+    assert len(drawn) == 4
+    assert drawn[:2] == drawn[2:]
+
+
+def test_quality_rests_on_labels_of_samples_drawn_at_random() -> None:
+    model = AutoSSLART(random_state=0).partial_fit(X)
+    pool = QueryPool(model)
+    pool.add(X)
+    for _ in range(30):
+        (query,) = pool.best(1)
+        pool.answer(query, Y[query.row])
+    assert (model.quality_.n_labels, model.quality_.n_chosen) == (10, 20)
+    assert model.quality_.how == "leave-one-out of 10 samples drawn at random"
+    assert "drawn at random" in model.quality_.assumes
 
 
 def test_a_cluster_of_which_the_model_is_wrongly_certain_is_asked_about_soon() -> None:
@@ -63,7 +102,7 @@ def test_a_cluster_of_which_the_model_is_wrongly_certain_is_asked_about_soon() -
     few = np.full(len(samples), -1)
     for one in (0, 1):
         few[np.flatnonzero(cluster_of == one)[:10]] = one
-    for _ in range(DRAW_EVERY):
+    for _ in range(EXPLORE_EVERY):
         model = AutoSSLART(random_state=0).fit(samples, few)
         certain = model.predict_proba(samples[cluster_of == 2]).max(axis=1)
         rest = np.flatnonzero(few < 0)
@@ -79,7 +118,7 @@ def test_a_class_of_samples_that_are_unlike_all_others_is_found() -> None:
     random = np.random.RandomState(0)
     samples = np.vstack([random.normal(0, 1, (300, 20)), random.normal(0, 4, (300, 20))])
     classes, few = np.repeat([0, 1], 300), np.full(600, -1)
-    for _ in range(2 * DRAW_EVERY):
+    for _ in range(4 * DRAW_EVERY):
         model = AutoSSLART(random_state=0)
         model = model.fit(samples, few) if (few >= 0).any() else model.partial_fit(samples)
         rest = np.flatnonzero(few < 0)
@@ -125,7 +164,7 @@ def test_once_clusters_have_labels_queries_lie_between_the_classes() -> None:
     model = AutoSSLART(random_state=0).fit(clusters, few)
     rest = np.setdiff1d(np.arange(len(clusters)), start)
     numbers = len(start) + 1 + np.arange(2)
-    assert (numbers % EXPLORE_EVERY != 0).all()
+    assert (numbers % DRAW_EVERY != 0).all()
     rows = rest[select_queries(model, clusters[rest], 2)]
     assert set(cluster_of[rows]) == {0, 1}
     highest = model.predict_proba(clusters).max(axis=1)
@@ -135,8 +174,8 @@ def test_once_clusters_have_labels_queries_lie_between_the_classes() -> None:
 def test_a_batch_has_no_two_copies_of_a_sample() -> None:
     model = fitted(AutoSSLART(random_state=0))
     unlike = np.unique(X, axis=0, return_inverse=True)[1].reshape(-1)
-    rows = select_queries(model, np.vstack([X, X, X]), 12)
-    assert len(np.unique(unlike[rows % 150])) == 12
+    rows, at_random = select_queries(model, np.vstack([X, X, X]), 12, return_at_random=True)
+    assert len(np.unique(unlike[rows[~at_random] % 150])) == 8
 
 
 def test_counts_are_of_the_samples_whose_best_box_it_is() -> None:
@@ -252,16 +291,24 @@ def test_an_answer_for_a_whole_box_counts_as_often_as_it_has_samples_but_once_in
     several = [query for query in queries if query.tight]
     assert len(several) > 2
     assert all(query.row in pool.box_rows(query) for query in queries)
-    assert all(len(pool.box_rows(query)) == query.n_samples for query in several)
+    for query in several:
+        rows = pool.box_rows(query)
+        assert not any(is_reserved(np.array([row])) for row in rows if row != query.row)
+        assert len(rows) == query.n_samples - is_reserved(_rows_of(model, query.node)).sum() + query.at_random
+    weights = [len(pool.box_rows(query)) if query.tight else 1 for query in queries]
     for query in queries:
         pool.answer(query, Y[query.row], whole_box=query.tight)
-    weights = [query.n_samples if query.tight else 1 for query in queries]
     assert view_of(model).members[0].counts.sum() == sum(weights)
     left_out = view_of(model).left_out
     assert left_out is not None
     assert left_out.n_labels == len(queries)
     answered = {query.node for query in several}
-    assert not any(query.node in answered for query in pool.best(400))
+    assert not any(query.node in answered for query in pool.best(400) if not query.at_random)
+
+
+def _rows_of(model: Any, box: int) -> Any:
+    (member,) = view_of(model).members
+    return np.flatnonzero(member.rank(member.encode(view_of(model).read(X)))[0][:, 0] == box)
 
 
 def test_only_a_tight_box_can_be_answered_for_as_a_whole() -> None:
@@ -283,8 +330,9 @@ def test_one_answer_is_for_the_unlabelled_samples_of_a_box_and_for_no_more_than_
     model = SSLART(0.9, shuffle=False).partial_fit(twins)
     pool = QueryPool(model)
     pool.add(twins, [True, False, False, False, False, False])
-    (query,) = (query for query in pool.best(6) if query.n_samples == 4)
-    assert pool.box_rows(query) == [1, 2, 3]
+    unlabelled = [row for row in (1, 2, 3) if not is_reserved(np.array([row]))]
+    (query,) = (query for query in pool.best(6) if query.n_samples == 4 and not query.at_random)
+    assert pool.box_rows(query) == unlabelled
     many = QueryPool(model)
     many.add(np.repeat(twins, 40, axis=0))
     assert {query.n_samples: query.tight for query in many.best(6) if query.n_samples > 1} == {160: False, 40: True}
@@ -308,8 +356,9 @@ def test_the_labels_of_a_tight_box_agree() -> None:
     model = SSLART(0.9, shuffle=False).partial_fit(twins)
     pool = QueryPool(model)
     pool.add(twins)
-    assert [query.tight for query in pool.best(6) if query.n_samples == 4] == [True]
-    assert [pool.box_rows(query) for query in pool.best(6) if query.n_samples == 4] == [[0, 1, 2, 3]]
+    chosen = [query for query in pool.best(6) if query.n_samples == 4 and not query.at_random]
+    assert [query.tight for query in chosen] == [True]
+    assert pool.box_rows(chosen[0]) == [row for row in range(4) if not is_reserved(np.array([row]))]
     model.partial_fit(twins[:2], [0, 1])
     assert [query.tight for query in pool.best(6) if query.n_samples == 4] == [False] * 4
 

@@ -49,27 +49,32 @@ def test_the_uncertain_point_comes_first_where_all_else_is_equal() -> None:
 
 
 def test_every_sixth_label_is_chosen_as_if_the_predictions_were_not_known() -> None:
-    labelled = np.array([[0.1, 0.1], [0.12, 0.1], [0.1, 0.12], [0.11, 0.1], [0.1, 0.11]])
+    labelled = np.array([[0.1, 0.1], [0.12, 0.1], [0.1, 0.12], [0.11, 0.1]])
     points = np.array([[0.1, 0.2], [0.2, 0.1], [0.9, 0.9], [0.9, 0.8]])
     unsure = np.array([1.0, 1.0, 0.0, 0.0])  # certain, but far from all labels
     free = np.ones(4, dtype=bool)
-    assert len(labelled) + 1 == DRAW_EVERY
+    assert len(labelled) + 1 == EXPLORE_EVERY - 1
     assert in_order(points, np.ones(4), unsure, free, labelled, 1).tolist()[0] in (2, 3)
     assert in_order(points, np.ones(4), unsure, free, labelled[1:], 2).tolist()[0] in (0, 1)
     assert in_order(points, np.ones(4), unsure, free, labelled[1:], 2).tolist()[1] in (2, 3)
 
 
-def test_every_sixth_label_is_of_a_sample_drawn_at_random() -> None:
-    random = np.random.RandomState(0)
-    dense, diffuse = random.normal(0.5, 0.002, (100, 20)), random.uniform(size=(100, 20))
-    points, labelled = np.vstack([dense, diffuse]), np.full((0, 20), 0.5)
-    drawn = []
-    for n_before in range(EXPLORE_EVERY - 1, 40 * DRAW_EVERY, DRAW_EVERY):
-        labelled = np.vstack([labelled, dense[np.arange(n_before - len(labelled)) % 100]])
-        again = [in_order(points, np.ones(200), np.ones(200), np.ones(200, dtype=bool), labelled, 1) for _ in range(2)]
-        assert again[0] == again[1]
-        drawn.append(int(again[0][0]) >= 100)
-    assert 8 <= sum(drawn) <= 32  # of 40, each with the probability 1/2
+@given(st.integers(1, 60), st.integers(0, 200), st.integers(0, 2**31 - 1))
+@settings(max_examples=30, deadline=None)
+def test_reserved_points_are_only_drawn_and_in_their_order(n: int, n_labels: int, seed: int) -> None:
+    random = np.random.RandomState(seed)
+    n_points = random.randint(1, 2 * MAX_ONE_BY_ONE)
+    points, free = random.uniform(size=(n_points, 2)), random.uniform(size=n_points) < 0.9
+    reserve = random.permutation(n_points)[: random.randint(n_points + 1)].tolist()
+    order = Points.of(points, np.ones(n_points)).in_order(np.ones(n_points), free, NO_LABEL, n, None, reserve, n_labels)
+    assert len(order) == min(n, free.sum())
+    assert len(set(order.tolist())) == len(order)
+    drawn = [one for one in order.tolist() if one in reserve]
+    assert drawn == [one for one in reserve if free[one]][: len(drawn)]
+    has_others = np.cumsum(~np.isin(order, reserve)) < (free & ~np.isin(np.arange(n_points), reserve)).sum()
+    for place, one in enumerate(order.tolist()):
+        if one in reserve and has_others[place]:
+            assert (n_labels + place + 1) % DRAW_EVERY == 0
 
 
 def test_a_batch_longer_than_the_one_by_one_choice_has_all_points() -> None:

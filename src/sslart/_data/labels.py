@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,10 @@ class Labels:
         Key of the group of each sample, 0 for no group; None: no groups.
     weights : array of length n_samples, or None
         Sample weights, above 0; None: all 1.
+    answers : array of int of length n_samples, or None
+        Key of the answer that gave each label, 0 for an answer of its own; None: one answer for each label.
+    at_random : boolean array of length n_samples, or None
+        Mask of samples that were drawn at random to be labelled; None: all.
     units : tuple of Units
         Candidate groupings of the labelled samples, if the user gave no groups.
     """
@@ -63,17 +67,20 @@ class Labels:
     known: BoolArray
     groups: IntArray | None = None
     weights: FloatArray | None = None
+    answers: IntArray | None = None
+    at_random: BoolArray | None = None
     units: tuple[Units, ...] = ()
 
     def __getitem__(self, rows: Any) -> Labels:
         if is_all(rows, len(self.known)):
             return self
-        groups, weights = (None if one is None else one[rows] for one in (self.groups, self.weights))
+        beside = (self.groups, self.weights, self.answers, self.at_random)
+        groups, weights, answers, at_random = (None if one is None else one[rows] for one in beside)
         known, units = self.known[rows], self.units
         if units:
             places = (np.cumsum(self.known) - 1)[rows][known]
             units = tuple(one.of(places) for one in units)
-        return Labels(self.values[rows], known, groups, weights, units)
+        return Labels(self.values[rows], known, groups, weights, answers, at_random, units)
 
     @property
     def presentations(self) -> IntArray | None:
@@ -246,16 +253,42 @@ def read_stream_labels(table: Table, y: Any, classes: Any, known: ClassTable) ->
     return Labels.none(len(table)) if y is None else read_labels(y, len(table), classes=known), declared
 
 
-def with_groups_and_weights(table: Table, labels: Labels, groups: Any, sample_weight: Any) -> tuple[Table, Labels]:
-    """Attach the user's groups and weights to labels, and drop samples of weight 0."""
-    if groups is not None:
-        labels = replace(labels, groups=group_keys(groups, labels.known))
-    if sample_weight is None:
+class Beside(NamedTuple):
+    """Arrays that the user gives beside the labels, one value per sample; None where not given."""
+
+    groups: Any = None
+    sample_weight: Any = None
+    answers: Any = None
+    at_random: Any = None
+
+
+NOTHING_BESIDE = Beside()
+
+
+def with_arrays(table: Table, labels: Labels, beside: Beside) -> tuple[Table, Labels]:
+    """Attach the arrays that the user gives beside the labels, and drop samples of weight 0."""
+    if beside.groups is not None:
+        labels = replace(labels, groups=group_keys(beside.groups, labels.known))
+    if beside.answers is not None:
+        labels = replace(labels, answers=group_keys(beside.answers))
+    if beside.at_random is not None:
+        labels = replace(labels, at_random=_read_at_random(beside.at_random, labels.known))
+    if beside.sample_weight is None:
         return table, labels
-    weights = read_sample_weight(sample_weight, labels.known)
+    weights = read_sample_weight(beside.sample_weight, labels.known)
     labels = replace(labels, weights=weights)
     kept = weights > 0
     return (table, labels) if kept.all() else (table[kept], labels[kept])
+
+
+def _read_at_random(at_random: Any, known: BoolArray) -> BoolArray:
+    mask = np.asarray(at_random)
+    if mask.dtype != bool or mask.shape != known.shape:
+        raise ValueError(
+            f"at_random must be a mask of {len(known)} booleans, True where a sample was drawn at random to be "
+            f"labelled, got an array of {mask.dtype} of shape {mask.shape}."
+        )
+    return mask
 
 
 def group_names(groups: Any, known: BoolArray) -> list[Any]:
@@ -272,9 +305,10 @@ def group_names(groups: Any, known: BoolArray) -> list[Any]:
     return names
 
 
-def group_keys(groups: Any, known: BoolArray) -> IntArray:
+def group_keys(groups: Any, known: BoolArray | None = None) -> IntArray:
     """Return a hash of each sample's group name, the same in every call; `NO_GROUP` where a sample has none.
 
+    `known`: mask of samples that must have a group; None: any may have none.
     A model stores hashes instead of the names, which may be personal data.
     """
 
@@ -286,7 +320,8 @@ def group_keys(groups: Any, known: BoolArray) -> IntArray:
         digest = blake2b(f"{type(name).__name__}:{name}".encode(), digest_size=8).digest()
         return int.from_bytes(digest, "little", signed=True) or 1
 
-    return np.array([key(name) for name in group_names(groups, known)], dtype=np.int64)
+    needed = np.zeros(len(groups), dtype=bool) if known is None else known
+    return np.array([key(name) for name in group_names(groups, needed)], dtype=np.int64)
 
 
 def read_sample_weight(sample_weight: Any, known: BoolArray) -> FloatArray:

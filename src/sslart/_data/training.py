@@ -24,7 +24,7 @@ from sslart._data.columns import (
     is_named_as_id,
     numbers_samples,
 )
-from sslart._data.labels import ClassTable, Labels, read_labels, with_groups_and_weights, with_two_classes
+from sslart._data.labels import NOTHING_BESIDE, Beside, ClassTable, Labels, read_labels, with_arrays, with_two_classes
 from sslart._data.ranks import AUTO, RANK
 from sslart._data.roles import oddities, units_of
 from sslart._data.samples import SampleReader, Table, keep_plan, plan_of, read_samples, rows_without_values
@@ -375,8 +375,7 @@ def read_training(
     *,
     scaling: str,
     gaps: bool = True,
-    groups: Any = None,
-    sample_weight: Any = None,
+    beside: Beside = NOTHING_BESIDE,
     row_names: Sequence[str] | None = None,
     read_texts: bool = True,
 ) -> tuple[Table, Labels]:
@@ -400,10 +399,10 @@ def read_training(
         )
     plan, n_given = plan_of(reader), table.values.shape[1] - table.n_parts
     names = table.names or [f"x{column}" for column in range(n_given)]
-    if groups is None:
+    if beside.groups is None:
         others = {names[column]: _values_left_out(X, column) for column in plan.left_out}
         labels = replace(labels, units=units_of(table, labels, names[:n_given], plan.dates, others))
-    learnt, labels = with_groups_and_weights(table, labels, groups, sample_weight)
+    learnt, labels = with_arrays(table, labels, beside)
     blank = rows_without_values(learnt)
     if blank is not None:
         given = rows_without_values(table)

@@ -117,6 +117,11 @@ class Mapping:
         """Labelled samples stored by evidence mapping, or their placeholders in a model saved without samples."""
         return None
 
+    @property
+    def n_answers(self) -> int:
+        """With evidence, the number of stored labels, those given by one answer counted once; 0 for others."""
+        return 0
+
     def network_of(self, network: Network) -> Network:
         """Return the network used for predictions, given the one that learns."""
         return network

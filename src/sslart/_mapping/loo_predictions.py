@@ -16,9 +16,10 @@ from sslart._mapping.decision_rules import cheapest
 from sslart._mapping.ensemble_votes import MIN_CLASS_WEIGHT
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.cache import CachesValues
-from sslart._utils.intervals import Estimate, wilson
+from sslart._utils.intervals import Estimate, confidence_sequence, wilson
 
-GIVEN, FOUND = "given", "found"  # kinds of groups: by the user, and by the test for dependence between rows
+# kinds of groups: by the user, by the test for dependence between rows, and by one answer about several samples
+GIVEN, FOUND, ANSWERS = "given", "found", "answers"
 VARIANCE_FACTOR = 2.0  # variance of leave-one-out shares relative to independent samples: see `accuracy`
 
 
@@ -31,8 +32,11 @@ class LooPredictions(CachesValues):
     weights: FloatArray  # weight of each label: the weights of a group sum to one
     rows: IntArray  # indices among the stored labelled samples
     groups: IntArray  # the number of the group of each label
-    kind: str  # {"single", "copies", "near copies", "given", "found"}: the reason of the groups
+    kind: str  # {"single", "copies", "near copies", "given", "found", "answers"}: the reason of the groups
     costs: FloatArray | None = None  # (n_classes, n_classes): decision costs, if the model has any
+    at_random: BoolArray | None = None  # mask of samples that were drawn at random to be labelled; None: all
+    # whether these are only the samples drawn at random, while others were chosen: intervals hold at every look
+    is_sequential: bool = False
 
     @cached_property
     def predicted(self) -> IntArray:
@@ -59,6 +63,24 @@ class LooPredictions(CachesValues):
         """Number of labels; the labels of a group count as one."""
         return round(float(self.weights.sum()))
 
+    @cached_property
+    def drawn(self) -> LooPredictions:
+        """The predictions of the samples that were drawn at random, on which statements of quality rest."""
+        if self.at_random is None or self.at_random.all():
+            return self
+        rows = np.flatnonzero(self.at_random)
+        _, place, sizes = np.unique(self.groups[rows], return_inverse=True, return_counts=True)
+        return LooPredictions(
+            self.proba[rows],
+            self.truth[rows],
+            1.0 / sizes[place],
+            self.rows[rows],
+            self.groups[rows],
+            self.kind,
+            self.costs,
+            is_sequential=True,
+        )
+
     def by_class(self) -> FloatArray:
         """Return the number of labels of each class; the labels of a group count as one."""
         return np.asarray(np.bincount(self.truth, self.weights, self.proba.shape[1]), dtype=np.float64)
@@ -79,12 +101,20 @@ class LooPredictions(CachesValues):
     def share(self, hits: BoolArray, among: BoolArray | None = None) -> Estimate:
         """Return the share of hits among all or some labels, with an interval as in `accuracy`."""
         weights = self.weights if among is None else np.where(among, self.weights, 0.0)
-        n = round(float(weights.sum()), 6)
-        if not n:
-            return Estimate(None, None, None, 0, 0)
-        value = float(np.average(hits, weights=weights))
-        interval = wilson(value * n / VARIANCE_FACTOR, n / VARIANCE_FACTOR)
-        return Estimate(value, *interval, round(value * n), round(n))
+        return estimate_of(hits, weights, VARIANCE_FACTOR, is_sequential=self.is_sequential)
+
+
+def estimate_of(hits: BoolArray, weights: FloatArray, factor: float, *, is_sequential: bool = False) -> Estimate:
+    """Return a weighted share with its 95 % interval.
+
+    `factor`: variance relative to independent samples; `is_sequential`: whether the interval shall hold at every look.
+    """
+    n = round(float(weights.sum()), 6)
+    if not n:
+        return Estimate(None, None, None, 0, 0)
+    value = float(np.average(hits, weights=weights))
+    low, high = confidence_sequence(value * n, n) if is_sequential else wilson(value * n / factor, n / factor)
+    return Estimate(value, low, high, round(value * n), round(n))
 
 
 def left_out_by_vote(found: Sequence[LooPredictions], tables: Sequence[Table], *, weighted: bool) -> LooPredictions:
@@ -106,7 +136,8 @@ def left_out_by_vote(found: Sequence[LooPredictions], tables: Sequence[Table], *
         scores = proba * np.maximum(_success_without(right, truth, weights, proba.shape[2]), MIN_CLASS_WEIGHT)
     total = scores.sum(axis=0)
     proba_of_vote = total / total.sum(axis=1, keepdims=True)
-    return LooPredictions(proba_of_vote, truth, weights, first.rows[rows[0]], first.groups[rows[0]], first.kind)
+    groups, at_random = first.groups[rows[0]], None if first.at_random is None else first.at_random[rows[0]]
+    return LooPredictions(proba_of_vote, truth, weights, first.rows[rows[0]], groups, first.kind, at_random=at_random)
 
 
 def _success_without(right: BoolArray, truth: IntArray, weights: FloatArray, n_classes: int) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -53,11 +54,13 @@ class LabelledRows:
             return parts[0] if parts else None
         parts = sorted(parts, key=lambda part: int(part.numbers[0]))
         numbers = np.concatenate([part.numbers for part in parts])
-        values = np.concatenate([part.labels.values for part in parts])
-        groups, weights = (
-            None if getattr(parts[0].labels, name) is None else np.concatenate([getattr(p.labels, name) for p in parts])
-            for name in ("groups", "weights")
-        )
-        labels, order = Labels(values, np.ones(len(values), dtype=bool), groups, weights), np.argsort(numbers)
+        labels = [part.labels for part in parts]
+        beside: list[Any] = [
+            None if getattr(labels[0], name) is None else np.concatenate([getattr(one, name) for one in labels])
+            for name in ("groups", "weights", "answers", "at_random")
+        ]
+        values = np.concatenate([one.values for one in labels])
+        joined = Labels(values, np.ones(len(values), dtype=bool), *beside)
+        order = np.argsort(numbers)
         table = joined_tables([part.table for part in parts])
-        return cls(table[order], labels[order], numbers[order], parts[0].shared, parts[0].seed)
+        return cls(table[order], joined[order], numbers[order], parts[0].shared, parts[0].seed)

@@ -450,7 +450,7 @@ class ModelView:
         left_out = self.left_out
         if left_out is None:
             raise ValueError(no_promise(self.name))
-        return ConformalPredictor(left_out, self.classes, self.abstain_below)
+        return ConformalPredictor(left_out.drawn, self.classes, self.abstain_below)
 
     @property
     def confidence_limits(self) -> FloatArray | None:

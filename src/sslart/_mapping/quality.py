@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from math import sqrt
+from math import exp, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,9 +15,9 @@ from sslart._data.labels import UNLABELLED, Label
 from sslart._data.samples import Table
 from sslart._mapping.conformal import Guarantee, guarantees_of
 from sslart._mapping.evidence.settings import MANY_CLASSES
-from sslart._mapping.loo_predictions import FOUND, GIVEN, VARIANCE_FACTOR, LooPredictions
+from sslart._mapping.loo_predictions import ANSWERS, FOUND, GIVEN, VARIANCE_FACTOR, LooPredictions, estimate_of
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
-from sslart._utils.intervals import Estimate, mean_share, wilson
+from sslart._utils.intervals import Estimate, mean_share
 from sslart._utils.optional import heavy
 from sslart._utils.text import category_text, list_text, plural
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SKILL_LEVEL = 0.05  # significance level of the one-sided test against class frequencies
 MIN_UNITS = 5  # observations required for the test: with fewer, the variance of losses is unknown
+MIXED = 10.0  # observations at which the test for every look is most powerful, about
 LEAST_PROBABILITY = 1e-15  # lower limit of probabilities in the log loss, as in scikit-learn
 
 SHOWN_ERROR = 0.1  # limit of error that is shown where a model has none of its own
@@ -37,6 +38,7 @@ ONE_CLASS = "there are labels of one class only"
 ONE_EACH = "each class has one label, which the others cannot predict"
 FEW_OF_TWO = "too few classes have two labels"
 NO_LABEL = "there is no label"
+NONE_AT_RANDOM = "no labelled sample was drawn at random"
 NOT_KEPT = "the model keeps no labelled samples; use cross_val_score with a splitter of sslart.model_selection"
 
 LEAVE_ONE_OUT, LEAVE_GROUP_OUT = "leave-one-out", "leave-one-group-out"
@@ -76,9 +78,9 @@ class JointLabels:
 
     Attributes
     ----------
-    kind : {"given", "found", "copies", "near copies"}
-        The user's groups; groups found by a test for dependence; duplicates of one sample; samples so close that they
-        are taken for repeated measurements of one item.
+    kind : {"given", "found", "answers", "copies", "near copies"}
+        The user's groups; groups found by a test for dependence; labels of several samples by one answer; duplicates of
+        one sample; samples so close that they are taken for repeated measurements of one item.
     n_labels, n_groups : int
         Number of labels that share a group, and number of these groups.
     """
@@ -94,6 +96,8 @@ class JointLabels:
                 return f"{self.n_labels} labels in {groups}; each group counts one"
             case "found":
                 return f"{self.n_labels} labels in {groups} of dependent rows; each group counts one"
+            case "answers":
+                return f"{self.n_labels} labels by {plural(self.n_groups, 'answer')}; each answer counts one"
             case "copies":
                 return f"{self.n_labels} labels of {plural(self.n_groups, 'sample')} that come more than once"
         return f"{self.n_labels} labels in {groups} of almost equal samples, as of repeated measurements"
@@ -133,6 +137,9 @@ class ModelQuality:
     classes : tuple of ClassQuality
     confusion : tuple of tuples
         A row per true class; columns are the predicted classes, then the number of abstentions.
+    n_chosen : int
+        Further labels, of samples that were not drawn at random: learnt, but not in the evaluation. If there are any,
+        intervals and the test for skill hold at every look while labels are added.
     together : JointLabels or None
         Labels that count as one observation; None if each counts by itself.
     dependence : Dependence or None
@@ -158,6 +165,7 @@ class ModelQuality:
     correctness: Estimate | None = None
     classes: tuple[ClassQuality, ...] = ()
     confusion: tuple[tuple[int, ...], ...] = ()
+    n_chosen: int = 0
     together: JointLabels | None = None
     dependence: Dependence | None = None
     limit: Guarantee | None = None
@@ -178,10 +186,11 @@ class ModelQuality:
     @property
     def assumes(self) -> str:
         """Assumption under which the figures hold for other rows."""
-        if self.together is None or self.together.kind in ("copies", "near copies"):
-            return "new rows are like the labelled ones, and rows do not depend on each other"
+        drawn = "those from which labelled rows were drawn at random" if self.n_chosen else "the labelled ones"
+        if self.together is None or self.together.kind not in (GIVEN, FOUND):
+            return f"new rows are like {drawn}, and rows do not depend on each other"
         units = "groups" if self.dependence is None else self.dependence.units
-        return f"new rows are like the labelled ones, and of other {units}"
+        return f"new rows are like {drawn}, and of other {units}"
 
     def accuracy_text(self) -> str:
         """Return the accuracy with its method, or the reason why there is none."""
@@ -234,15 +243,12 @@ class Measured(NamedTuple):
     weights: FloatArray  # the weights of a group sum to one
     groups: IntArray
     factor: float = 1.0  # variance of shares relative to independent samples
+    is_sequential: bool = False  # whether intervals and tests shall hold at every look while labels are added
 
     def share(self, hits: BoolArray, among: BoolArray) -> Estimate:
         """Return the share of hits among some of the labels, with its 95 % interval."""
         weights = np.where(among, self.weights, 0.0)
-        n = round(float(weights.sum()), 6)
-        if not n:
-            return Estimate(None, None, None, 0, 0)
-        value = float(np.average(hits, weights=weights))
-        return Estimate(value, *wilson(value * n / self.factor, n / self.factor), round(value * n), round(n))
+        return estimate_of(hits, weights, self.factor, is_sequential=self.is_sequential)
 
     @property
     def class_shares_without(self) -> FloatArray:
@@ -303,7 +309,10 @@ def _log_loss(proba: FloatArray, measured: Measured) -> float:
 
 
 def _skill(proba: FloatArray, base: FloatArray, measured: Measured) -> float:
-    """Return the one-sided p-value of a t-test of the squared error against that of class frequencies."""
+    """Return the one-sided p-value of a t-test of the squared error against that of class frequencies.
+
+    If it shall hold at every look, it is that of a mixture of likelihood ratios, as for normal observations.
+    """
     is_class = np.eye(base.shape[1])[measured.truth]
     gain = ((base - is_class) ** 2).sum(axis=1) - ((proba - is_class) ** 2).sum(axis=1)
     at = np.unique(measured.groups, return_inverse=True)[1]
@@ -312,7 +321,12 @@ def _skill(proba: FloatArray, base: FloatArray, measured: Measured) -> float:
     if n < MIN_UNITS or mean <= 0:
         return 1.0
     spread = sqrt(measured.factor * float(gains.var(ddof=1)) / n)
-    return float(heavy("scipy.special").stdtr(n - 1, -mean / spread)) if spread > 0 else 0.0
+    if spread == 0:
+        return 0.0
+    if measured.is_sequential:
+        share = n / (n + MIXED)
+        return float(min(1.0, exp(-share * (mean / spread) ** 2 / 2) / sqrt(1.0 - share)))
+    return float(heavy("scipy.special").stdtr(n - 1, -mean / spread))
 
 
 def auc_of(proba: FloatArray, truth: IntArray, weights: FloatArray) -> float | None:
@@ -353,29 +367,40 @@ def quality_of(view: ModelView) -> ModelQuality:
     There are no figures if labels are of one class only, or one of each class, which is always predicted wrongly
     without it. The variance of shares is doubled: see `LooPredictions.accuracy`.
     """
-    left_out, dependence = view.left_out, view.members[0].mapping.dependence
-    if left_out is None:
+    every, dependence = view.left_out, view.members[0].mapping.dependence
+    if every is None:
         return ModelQuality(LEAVE_ONE_OUT, why_not=NOT_KEPT if view.class_table.seen else NO_LABEL)
+    left_out = every.drawn
     found = ModelQuality(
-        _how(view, left_out),
+        _how(view, every),
         left_out.n_labels,
         warnings=_warnings(view),
-        together=together_of(left_out.groups, left_out.kind),
+        n_chosen=len(every.truth) - len(left_out.truth),
+        together=together_of(every.groups, every.kind),
         dependence=dependence,
     )
-    counts = left_out.by_class()
+    counts = every.by_class()
     if (counts > 0).sum() < 2:
         return replace(found, why_not=ONE_CLASS)
     if counts.max() < 1.5:
         return replace(found, why_not=ONE_EACH)
     if not all(member.mapping.settings_by_labels for member in view.members):
         return replace(found, why_not=FEW_OF_TWO)
+    if not len(left_out.truth):
+        return replace(found, why_not=NONE_AT_RANDOM)
     measured = Measured(
-        left_out.truth, left_out.predicted, left_out.proba, left_out.weights, left_out.groups, VARIANCE_FACTOR
+        left_out.truth,
+        left_out.predicted,
+        left_out.proba,
+        left_out.weights,
+        left_out.groups,
+        1.0 if left_out.is_sequential else VARIANCE_FACTOR,
+        left_out.is_sequential,
     )
     figures = measure(measured, view.classes.tolist(), found.how)
     return replace(
         figures,
+        n_chosen=found.n_chosen,
         together=found.together,
         dependence=dependence,
         limit=guarantees_of(view.promises, [_shown_error(view)], view.certainty).levels[0],
@@ -417,8 +442,10 @@ def learnt_samples(view: ModelView, table: Table) -> BoolArray:
 
 def _how(view: ModelView, left_out: LooPredictions) -> str:
     """Describe the method of leaving labels out, and the number of labels if not all were used."""
-    grouped = left_out.kind in (GIVEN, FOUND) and together_of(left_out.groups, left_out.kind) is not None
+    grouped = left_out.kind in (GIVEN, FOUND, ANSWERS) and together_of(left_out.groups, left_out.kind) is not None
     by = LEAVE_GROUP_OUT if grouped else LEAVE_ONE_OUT
+    if left_out.drawn is not left_out:
+        return f"{by} of {plural(len(left_out.drawn.truth), 'sample')} drawn at random"
     kept = view.members[0].mapping.kept_samples
     if kept is None or len(left_out.truth) >= len(kept):
         return by

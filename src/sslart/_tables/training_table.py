@@ -40,6 +40,14 @@ class TrainingTable(NamedTuple):
     day_first: list[str]  # columns with dates in which the day comes before the month
     units: dict[str, str]  # unit of each text column of numbers, empty if there is none
     numbers: list[str]  # columns that the user has named as numbers
+    answers: list[str | None] | None = None  # names of the answers that gave several labels
+    at_random: list[bool] | None = None  # rows that were drawn at random to be labelled
+
+    @property
+    def beside(self) -> dict[str, list[Any]]:
+        """Groups and origins of labels, where there are any, as arguments of `fit`."""
+        given = {"groups": self.groups, "answers": self.answers, "at_random": self.at_random}
+        return {name: one for name, one in given.items() if one is not None}
 
     @property
     def label_counts(self) -> dict[str, int]:
@@ -62,6 +70,8 @@ class ColumnRoles(NamedTuple):
     category: Sequence[str] | None = None
     use: Sequence[str] | None = None
     number: Sequence[str] | None = None
+    answer: str | None = None  # names of answers that gave several labels
+    chosen: str | None = None  # not blank in labelled rows that were not drawn at random
 
     def numbers(self, columns: Iterable[str], source: str) -> list[str]:
         """Validate and return the columns named as numbers."""
@@ -85,7 +95,7 @@ class ColumnRoles(NamedTuple):
             raise ValueError(
                 f"Column {self.group!r} cannot be the group and be left out, or name samples: name it once."
             )
-        features = [name for name in names if name not in (self.label, self.group, *left_out)]
+        features = [name for name in names if name not in (self.label, self.group, self.answer, self.chosen, *left_out)]
         return features, left_out, categories, used
 
 
@@ -129,7 +139,20 @@ def training_table_of(frame: Any, named: ColumnRoles, source: str, *, need_label
         columns.append(_group_column(group, groups, labels))
     ids = None if id_column is None else cells.names(frame[id_column])
     units = units_of(frame, [name for name in samples.columns if samples[name].dtype.kind == "f"], numbers)
-    table = TrainingTable(samples, labels, ids, groups, columns, day_first_columns(frame, samples), units, numbers)
+    answers = None if named.answer is None else cells.present_texts(frame[named.answer])
+    is_chosen = [] if named.chosen is None else [one is not None for one in cells.present_texts(frame[named.chosen])]
+    table = TrainingTable(
+        samples,
+        labels,
+        ids,
+        groups,
+        columns,
+        day_first_columns(frame, samples),
+        units,
+        numbers,
+        answers if answers and any(answers) else None,
+        [not one for one in is_chosen] if any(is_chosen) else None,
+    )
     if label is not None:
         columns.append(_label_column(label, table))
     return table

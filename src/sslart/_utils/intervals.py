@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, lgamma, log, sqrt
 
 Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
+REJECTED = 20.0  # likelihood ratio against a share that rejects it: a true one reaches it with a probability of 1/20
+CLOSE = 1e-9  # accuracy of the ends of a confidence sequence
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,30 @@ def wilson(count: float, total: float) -> tuple[float, float]:
     middle, spread = share + weight / 2, Z * sqrt(share * (1 - share) / total + weight / (4 * total))
     low, high = (middle - spread) / (1 + weight), (middle + spread) / (1 + weight)
     return (0.0 if count == 0 else low), (1.0 if count == total else high)
+
+
+def confidence_sequence(count: float, total: float) -> tuple[float, float]:
+    """Return a 95 % interval of a share that holds at every look while observations are added.
+
+    It contains the shares that a mixture of likelihood ratios, with a uniform prior, does not reject (Robbins 1970).
+
+    >>> [round(end, 3) for end in confidence_sequence(36, 40)]
+    [0.688, 0.988]
+    """
+    least = lgamma(count + 1) + lgamma(total - count + 1) - lgamma(total + 2) - log(REJECTED)
+
+    def is_inside(share: float) -> bool:
+        terms = ((count, share), (total - count, 1.0 - share))
+        return sum(n * log(p) if p > 0 else -inf for n, p in terms if n) >= least
+
+    ends = []
+    for end in (0.0, 1.0):
+        inside = count / total if total else end
+        while abs(end - inside) > CLOSE and not is_inside(end):
+            middle = (inside + end) / 2
+            inside, end = (middle, end) if is_inside(middle) else (inside, middle)
+        ends.append(end)
+    return ends[0], ends[1]
 
 
 def share(count: int, total: int) -> Estimate:

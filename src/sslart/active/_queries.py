@@ -6,16 +6,19 @@ samples that the point represents and by the uncertainty of its prediction, time
 itself. Without labels all predictions are equally uncertain, and samples in dense regions come first; as predictions
 become certain, samples between the classes in dense regions remain.
 
-A model may also be certain where it knows nothing, and where a class without labels may be. Every third label is
-therefore chosen independently of the predictions: alternately a random sample, which finds a class of dissimilar
-samples, and the sample of the highest value under equal uncertainty, which finds clusters.
+A model may also be certain where it knows nothing, and where a class without labels may be. Every sixth sample is
+therefore chosen by its value under equal uncertainty, which finds clusters, and every third is drawn at random, which
+finds a class of dissimilar samples. The labels of random samples also measure the model: chosen ones are more difficult
+than others. A random share of all samples is reserved for these draws; others are chosen from the rest, so that the
+choice does not change what is drawn.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -30,8 +33,8 @@ from sslart._utils.validation import check_whole
 
 REACH = 0.5  # length scale of the covariance, relative to the mean distance between two samples
 NOISE = 0.05  # noise variance of a label
-EXPLORE_EVERY = 3  # every third label is chosen independently of the predictions,
-DRAW_EVERY = 2 * EXPLORE_EVERY  # and every sixth one at random
+DRAW_EVERY = 3  # every third sample is drawn at random, from a reserve of this share of all samples,
+EXPLORE_EVERY = 6  # and every sixth one is chosen independently of the predictions
 MIN_UNCERTAINTY = 1e-3  # so that under certain predictions, labels in dense regions come first
 MISSING = 0.5  # replaces a missing value: the middle of the range
 MAX_ONE_BY_ONE = 100  # labels of a batch that are chosen sequentially, given those before
@@ -74,41 +77,55 @@ class Points:
         return float(self.mass @ self.apart @ self.mass) / max(float(self.mass.sum()) ** 2, 1e-12)
 
     def in_order(
-        self, unsure: FloatArray, free: BoolArray, labelled: FloatArray, n: int, alike: IntArray | None = None
+        self,
+        unsure: FloatArray,
+        free: BoolArray,
+        labelled: FloatArray,
+        n: int,
+        alike: IntArray | None = None,
+        reserve: Sequence[int] = (),
+        n_labels: int | None = None,
     ) -> IntArray:
         """Return the points to label next, the most valuable first, each chosen as if those before were labelled.
 
         `unsure`: uncertainty of the predictions, from 0 to 1; `free`: mask of points to choose from; `labelled`
         (n_labelled, n_features): coded labelled samples; `n`: maximum number of points to return; `alike`: group
-        numbers, at most one point of each group is returned; None: no groups.
+        numbers, at most one point of each group is returned; None: no groups; `reserve`: points that are only drawn, in
+        the order of drawing; `n_labels`: number of labels so far; None: that of `labelled`.
         """
         alike = np.arange(len(free)) if alike is None else alike
         covariance = self._covariance(np.nan_to_num(labelled, nan=MISSING))
         at_first = np.maximum(covariance.diagonal(), 1e-9)
         left, chosen = free.copy(), list[int]()
-        while left.any() and len(chosen) < n:
-            number = len(labelled) + len(chosen) + 1
-            doubts = unsure + MIN_UNCERTAINTY if number % EXPLORE_EVERY else np.ones(len(unsure))
+        draws, n_labels = [one for one in reserve if free[one]], len(labelled) if n_labels is None else n_labels
+        left[draws] = False
+        while (draws or left.any()) and len(chosen) < n:
+            number = n_labels + len(chosen) + 1
+            doubts = unsure + MIN_UNCERTAINTY if number % EXPLORE_EVERY != EXPLORE_EVERY - 1 else np.ones(len(unsure))
             variance = np.maximum(covariance.diagonal(), 0.0)
             taken_off = ((self.mass * doubts) @ covariance**2) / (variance + NOISE)
             own = doubts * variance / at_first  # uncertainty falls with the variance within a batch
             value = np.where(left, own**2 * taken_off, -np.inf)
             if len(chosen) >= MAX_ONE_BY_ONE:
                 best_first = np.argsort(-value, kind="stable")[: int(left.sum())]
-                rest = best_first[np.sort(np.unique(alike[best_first], return_index=True)[1])][: n - len(chosen)]
-                return np.array([*chosen, *rest.tolist()], dtype=np.int64)
-            best = self._drawn(left, number) if number % DRAW_EVERY == EXPLORE_EVERY else int(value.argmax())
+                rest = best_first[np.sort(np.unique(alike[best_first], return_index=True)[1])].tolist()
+                return np.array(chosen + self._interleaved(rest, draws, n_labels + len(chosen))[: n - len(chosen)])
+            is_draw = bool(draws) and (number % DRAW_EVERY == 0 or not left.any())
+            best = draws.pop(0) if is_draw else int(value.argmax())
             chosen.append(best)
-            left &= alike != alike[best]
+            if not is_draw:
+                left &= alike != alike[best]
             covariance -= np.outer(covariance[:, best], covariance[best]) / (variance[best] + NOISE)
         return np.array(chosen, dtype=np.int64)
 
-    def _drawn(self, left: BoolArray, number: int) -> int:
-        """Return a random point of those left, weighted by mass; deterministic for a given number."""
-        weights = np.where(left, self.mass, 0.0)
-        if not weights.any():
-            weights = left.astype(np.float64)
-        return int(np.random.default_rng(number).choice(len(left), p=weights / weights.sum()))
+    @staticmethod
+    def _interleaved(chosen: list[int], draws: list[int], n_labels: int) -> list[int]:
+        """Return chosen and drawn points in the order of labels, after `n_labels` of them."""
+        found = list[int]()
+        while chosen or draws:
+            is_draw = bool(draws) and ((n_labels + len(found) + 1) % DRAW_EVERY == 0 or not chosen)
+            found.append((draws if is_draw else chosen).pop(0))
+        return found
 
     def _covariance(self, labelled: FloatArray) -> FloatArray:
         """Return the covariance of the points, conditional on the labelled samples."""
@@ -138,6 +155,8 @@ class Query(NamedTuple):
         Whether the samples of the box are so similar that one answer may be given for all unlabelled ones: there are 2
         to 100 of them, the box is small relative to the distance between samples and in each feature, and it has no
         labels of different classes.
+    at_random : bool
+        Whether the sample was drawn at random, so that its label counts in the statement of quality.
     """
 
     row: int
@@ -145,6 +164,7 @@ class Query(NamedTuple):
     n_samples: int
     new: bool
     tight: bool
+    at_random: bool = False
 
 
 class QueryPool:
@@ -210,11 +230,11 @@ class QueryPool:
         counts[: len(self._counts)] += self._counts
         self._counts = counts
         unknown = np.arange(len(table)) if known is None else np.flatnonzero(~np.asarray(known, dtype=bool))
-        for index in unknown.tolist():
+        numbers = self.n_samples + unknown
+        for index in unknown[~is_reserved(numbers)].tolist():
             own = self._unlabelled.setdefault(int(nodes[index]), [])
             if len(own) <= MAX_AT_ONCE:
                 own.append(self.n_samples + index)
-        numbers = self.n_samples + unknown
         keys = keys_of_numbers(numbers, 0)
         lowest = np.argsort(keys)[:MAX_DRAWN]
         drawn = zip(keys[lowest].tolist(), numbers[lowest].tolist(), nodes[unknown[lowest]].tolist(), strict=True)
@@ -239,9 +259,9 @@ class QueryPool:
         """Return the samples to label next, the most helpful first.
 
         At first these are in dense regions far from any label; as predictions become certain, between the classes in
-        dense regions. Every third one is chosen independently of the predictions, alternately by density and at random,
-        to find classes without labels where the model is overconfident. Each is chosen as if those before it were
-        labelled, and at most one per tight box, so that a batch is diverse.
+        dense regions. Every third one is drawn at random, to measure the model, and to find classes without labels
+        where it is overconfident. Each is chosen as if those before it were labelled, and at most one per tight box, so
+        that a batch is diverse.
 
         Parameters
         ----------
@@ -253,7 +273,9 @@ class QueryPool:
         member = view.members[0]
         box_of = {row: box for _, row, box in (*self._drawn, *self._uncertain)}
         rows = sorted(box_of)
-        free = np.array([row not in self._done and box_of[row] not in self._done_boxes for row in rows], dtype=bool)
+        reserved = is_reserved(np.array(rows, dtype=np.int64))
+        is_left = [row not in self._done for row in rows]
+        free = is_left & (reserved | ~np.isin([box_of[row] for row in rows], list(self._done_boxes)))
         if not free.any():
             return []
         boxes = np.array([box_of[row] for row in rows])
@@ -262,23 +284,30 @@ class QueryPool:
         is_drawn = np.isin(rows, [row for _, row, _ in self._drawn])
         mass = np.where(is_drawn, self._n_unlabelled / max(len(self._drawn), 1), 0.0)
         points = Points.of(member.encode(table), mass)
-        n_together = np.array([len(self._unlabelled[box]) for box in boxes.tolist()])
+        n_together = np.array([len(self._unlabelled.get(box, ())) for box in boxes.tolist()]) + reserved
         may_be_tight = (n_together > 1) & (n_together <= MAX_AT_ONCE)
         tight = may_be_tight & _is_tight(member, boxes, points.mean_distance)
         alike = np.where(tight, boxes, -1 - np.arange(len(boxes)))
-        order = points.in_order(uncertainty(proba, len(rows)), free, _labelled(member), n, alike)
+        place = {row: index for index, row in enumerate(rows)}
+        reserve = [place[row] for _, row, _ in self._drawn if reserved[place[row]]]
+        n_labels = member.mapping.n_answers or round(float(member.counts.sum()))
+        order = points.in_order(uncertainty(proba, len(rows)), free, _labelled(member), n, alike, reserve, n_labels)
         chosen = boxes[order]
         new = (member.labels[chosen] == UNLABELLED).tolist()
-        each = zip(order.tolist(), chosen.tolist(), new, tight[order].tolist(), strict=True)
-        return [Query(rows[i], box, int(self._counts[box]), is_new, is_tight) for i, box, is_new, is_tight in each]
+        each = zip(order.tolist(), chosen.tolist(), new, tight[order].tolist(), reserved[order].tolist(), strict=True)
+        return [Query(rows[place], box, int(self._counts[box]), *which) for place, box, *which in each]
 
     def rows(self) -> list[int]:
         """Return the rows of the candidate samples."""
         return sorted(self._samples)
 
     def box_rows(self, query: Query) -> list[int]:
-        """Return the rows of the unlabelled samples in the box of a tight query; for others, the row of the query."""
-        return list(self._unlabelled[query.node]) if query.tight else [query.row]
+        """Return the rows of the unlabelled samples in the box of a tight query; for others, the row of the query.
+
+        Other samples that are reserved for random draws are not among them.
+        """
+        others = self._unlabelled.get(query.node, []) if query.tight else []
+        return [query.row, *(row for row in others if row != query.row)]
 
     def sample(self, query: Query) -> Any:
         """Return the sample of a query as it was given, one row."""
@@ -306,7 +335,7 @@ class QueryPool:
         >>> X, y = load_iris(return_X_y=True)
         >>> pool = QueryPool(AutoSSLART(random_state=0).partial_fit(X))
         >>> pool.add(X)
-        >>> for query in pool.best(6):
+        >>> for query in pool.best(9):
         ...     pool.answer(query, y[query.row], whole_box=query.tight)
         >>> pool.model.score(X, y) > 0.9
         True
@@ -318,7 +347,7 @@ class QueryPool:
             )
         weights = {"sample_weight": [len(self.box_rows(query))]} if whole_box else {}
         groups = {} if group is None else {"groups": [group]}
-        self.model.partial_fit(self.sample(query), [label], **weights, **groups)
+        self.model.partial_fit(self.sample(query), [label], at_random=[query.at_random], **weights, **groups)
         self.done(query, whole_box=whole_box)
 
     def done(self, query: Query, *, whole_box: bool = False) -> None:
@@ -336,12 +365,25 @@ class QueryPool:
         return float(self._counts[labels != UNLABELLED].sum() / self._counts.sum())
 
 
-def select_queries(model: Any, X: Any, n: int = 10) -> IntArray:
+def is_reserved(rows: IntArray) -> BoolArray:
+    """Return a mask of rows that are reserved for random draws: a random share, the same in every pool."""
+    return np.asarray(keys_of_numbers(rows, 1) % np.uint64(DRAW_EVERY) == 0)
+
+
+@overload
+def select_queries(model: Any, X: Any, n: int = ..., *, return_at_random: Literal[False] = ...) -> IntArray: ...
+@overload
+def select_queries(
+    model: Any, X: Any, n: int = ..., *, return_at_random: Literal[True]
+) -> tuple[IntArray, BoolArray]: ...
+def select_queries(
+    model: Any, X: Any, n: int = 10, *, return_at_random: bool = False
+) -> IntArray | tuple[IntArray, BoolArray]:
     """Return the rows to label next, the most helpful first.
 
     They are chosen as by `QueryPool.best`: far from any label at first, then between the classes, with every third one
-    chosen independently of the predictions. The model may have no label yet. `docs/active.md` compares the resulting
-    accuracy with that of margin sampling and others.
+    drawn at random. The model may have no label yet. `docs/active.md` compares the resulting accuracy with that of
+    margin sampling and others.
 
     Parameters
     ----------
@@ -350,10 +392,15 @@ def select_queries(model: Any, X: Any, n: int = 10) -> IntArray:
         Unlabelled samples to choose from, such as those that the model has learnt.
     n : int, default=10
         Maximum number of rows.
+    return_at_random : bool, default=False
+        Whether to return also which rows were drawn at random. `at_random` of `fit` and `partial_fit` takes this mask,
+        so that `quality_` rests on samples drawn at random: the labels of chosen ones are more difficult than others.
 
     Returns
     -------
-    array of int
+    rows : array of int
+    at_random : array of bool
+        With `return_at_random` only.
 
     Examples
     --------
@@ -362,13 +409,17 @@ def select_queries(model: Any, X: Any, n: int = 10) -> IntArray:
     >>> from sslart.active import select_queries
     >>> X, y = load_iris(return_X_y=True)
     >>> model = AutoSSLART(random_state=0).partial_fit(X)
-    >>> rows = select_queries(model, X, n=12)
-    >>> model.partial_fit(X[rows], y[rows]).score(X, y) > 0.9
+    >>> rows, at_random = select_queries(model, X, n=12, return_at_random=True)
+    >>> model.partial_fit(X[rows], y[rows], at_random=at_random).score(X, y) > 0.9
     True
+    >>> model.quality_.n_labels, model.quality_.n_chosen
+    (4, 8)
     """
     pool = QueryPool(model)
     pool.add(X)
-    return np.array([query.row for query in pool.best(n)], dtype=np.int64)
+    best = pool.best(n)
+    rows = np.array([query.row for query in best], dtype=np.int64)
+    return (rows, np.array([query.at_random for query in best], dtype=bool)) if return_at_random else rows
 
 
 def _labelled(member: MemberView) -> FloatArray:

@@ -329,7 +329,7 @@ def _fit_here(
         model = estimator.set_params(decision_costs=option.read_costs(cost, list(table.label_counts)))
         start = time.perf_counter()
         with busy(f"learning {len(table.labels):,} rows", shown=not quiet):
-            model.fit(table.samples, table.labels, **({} if named.group is None else {"groups": table.groups}))
+            model.fit(table.samples, table.labels, **table.beside)
         seconds = time.perf_counter() - start
         take_forms(model, table.day_first, table.units, table.numbers)
         with busy(f"writing {file.target}", shown=not quiet):

@@ -10,7 +10,7 @@ import os
 import textwrap
 import time
 import uuid
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, overload
@@ -324,6 +324,8 @@ class Operations:
         refit="Whether to refit the model if a label was changed or withdrawn, or if there are enough new ones.",
         together="Whether the labels are one answer about similar rows: in leave-one-out they are left out together "
         "and count as one label. More than 1,000 labels are split into answers of 1,000.",
+        at_random="Rows that were drawn at random to be labelled, as their questions say; None: all. The labels of "
+        "other rows are learnt, but the statement of quality rests on rows drawn at random.",
     )
     async def label(
         self,
@@ -333,6 +335,7 @@ class Operations:
         by: str | None = None,
         refit: bool = False,
         together: bool = False,
+        at_random: Collection[int | str] | None = None,
         wait: float = 0.0,
         key: str | None = None,
     ) -> Accepted:
@@ -343,7 +346,10 @@ class Operations:
         if not labels:
             raise ValueError("No labels given: give at least one.")
         more = _given(by=by, refit=refit or None, together=together or None)
-        bodies = [{"labels": some, **more} for (some,) in _batches(_labelled(labels))]
+        given = _labelled(labels)
+        if at_random is not None:
+            given = [{**one, "at_random": row in at_random} for one, row in zip(given, labels, strict=True)]
+        bodies = [{"labels": some, **more} for (some,) in _batches(given)]
         return await self._accepted(_path(name, "labels"), bodies, wait, key)
 
     @documented(row="Labels of this row only.")

@@ -46,6 +46,10 @@ ONLY_AT_ONCE = {
     "classes": "classes is not supported for dask collections, whose classes are those of their labels: leave it out.",
     "validation_set": "validation_set is not supported for dask collections: validation=0.2 holds out a fifth of the "
     "labels.",
+    **{
+        name: f"{name} is not supported for dask collections: call to_local(), and learn such labels by partial_fit."
+        for name in ("answers", "at_random")
+    },
 }
 LAZY = """
 For a dask DataFrame or Array the result is lazy: a Series or a DataFrame with the index of X, or an Array.

@@ -15,12 +15,13 @@ from sslart._art.network import Network
 from sslart._data.labels import (
     NO_TRUTH,
     UNLABELLED,
+    Beside,
     ClassTable,
     Labels,
     check_has_label,
     read_sample_weight,
     read_stream_labels,
-    with_groups_and_weights,
+    with_arrays,
 )
 from sslart._data.samples import Table, spread
 from sslart._mapping.base import Effort, Mapping
@@ -121,19 +122,25 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
             "confidence": confidence,
         }
 
-    def _read_stream(
-        self, before: FittedModel | None, X: Any, y: Any, classes: Any, groups: Any, sample_weight: Any
-    ) -> StreamSamples:
+    def _read_stream(self, before: FittedModel | None, X: Any, y: Any, classes: Any, beside: Beside) -> StreamSamples:
         """Validate the samples of a `partial_fit`."""
         columns, table = self._read_further(before, X)
         known = ClassTable() if before is None else before.class_table
         labels, declared = read_stream_labels(table, y, classes, known)
-        samples = StreamSamples(columns, *with_groups_and_weights(table, labels, groups, sample_weight), declared)
+        samples = StreamSamples(columns, *with_arrays(table, labels, beside), declared)
         self._check_weights(samples.labels)
         return samples
 
     def partial_fit(
-        self, X: Any, y: Any = None, classes: Any = None, *, groups: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        classes: Any = None,
+        *,
+        groups: Any = None,
+        sample_weight: Any = None,
+        answers: Any = None,
+        at_random: Any = None,
     ) -> Self:
         """Learn further labelled and unlabelled samples, in the given order.
 
@@ -145,16 +152,16 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
             Classes; -1, None or NaN where unlabelled. None: all unlabelled. New classes may appear at any time.
         classes : array-like, default=None
             Classes to expect, so that `predict_proba` has a column for each from the start.
-        groups, sample_weight : array-like of shape (n_samples,), default=None
+        groups, sample_weight, answers, at_random : array-like of shape (n_samples,), default=None
             As in `fit`. A group may come in several calls.
         """
         with turn_of(self):
             before: FittedModel | None = vars(self).get("_model")
             checked, model = self._checked(before), None
-            if before is not None and classes is None and groups is None and sample_weight is None:
+            if before is not None and classes is groups is sample_weight is answers is at_random is None:
                 model = self._after_row(before, X, y, checked)
             if model is None:
-                samples = self._read_stream(before, X, y, classes, groups, sample_weight)
+                samples = self._read_stream(before, X, y, classes, Beside(groups, sample_weight, answers, at_random))
                 model = self._after_samples(before, samples, checked)
             self._publish(model, before)
         return self

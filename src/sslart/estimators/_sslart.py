@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sslart._art.boxes import LearningParams
 from sslart._art.network import Network
 from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
-from sslart._data.labels import ClassTable, Labels, Presentations
+from sslart._data.labels import Beside, ClassTable, Labels, Presentations
 from sslart._data.samples import SampleReader, Table, known_columns
 from sslart._data.training import read_training
 from sslart._mapping import evidence
@@ -109,7 +109,16 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
                 return mapping.with_settings(settings)  # type: ignore[attr-defined,no-any-return]
         return mapping
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        groups: Any = None,
+        sample_weight: Any = None,
+        answers: Any = None,
+        at_random: Any = None,
+    ) -> Self:
         """Fit from scratch: learn boxes from the unlabelled samples, then boxes and classes from the labelled ones.
 
         Parameters
@@ -126,12 +135,18 @@ class SSLART(GuaranteedClassifier, ARTClassifier):
             Sample weights: 2 is the sample twice, 0 no sample. With evidence mapping any weights from 0 up, otherwise
             whole numbers. Boxes learn a sample as often as its rounded weight, from once to 100 times. In the selection
             of settings no sample counts more than once, just as duplicates do not.
+        answers : array-like of shape (n_samples,), default=None
+            Name of the answer that gave each label, for labels of several samples by one answer: they are left out
+            together, and count one. None for a label of its own.
+        at_random : array-like of bool of shape (n_samples,), default=None
+            Mask of samples that were drawn at random to be labelled. The labels of others, chosen by queries, are
+            learnt, but `quality_`, `max_error` and `predict_set` rest on those drawn at random. Figures then hold
+            whenever they are looked at while labels are added. None: all were drawn at random.
         """
         with turn_of(self):
             checked, reader = self._checked(None), SampleReader(self._name)
-            table, labels = read_training(
-                reader, X, y, scaling=self.scaling, groups=groups, sample_weight=sample_weight
-            )
+            beside = Beside(groups, sample_weight, answers, at_random)
+            table, labels = read_training(reader, X, y, scaling=self.scaling, beside=beside)
             self._check_weights(labels)
             order = self._order(labels, self.random_state)
             model, _ = self._fit_table(known_columns(reader), table, labels, order)

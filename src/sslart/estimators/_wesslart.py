@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sslart._art.boxes import Fading, LearningParams
 from sslart._art.novelty import LeftOut, Measured, NoveltyCalibration
 from sslart._data.columns import ATTRIBUTE, NO_PLAN
-from sslart._data.labels import UNLABELLED, ClassTable, Labels, Presentations, read_labels
+from sslart._data.labels import UNLABELLED, Beside, ClassTable, Labels, Presentations, read_labels
 from sslart._data.samples import SampleReader, Table, known_columns, read_samples
 from sslart._data.training import read_training
 from sslart._drift.monitor import NO_DRIFT, Measurements
@@ -120,7 +120,17 @@ class WESSLART(GuaranteedClassifier):
     ) -> None:
         self._set(locals())
 
-    def fit(self, X: Any, y: Any, validation_set: Any = None, *, groups: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        validation_set: Any = None,
+        *,
+        groups: Any = None,
+        sample_weight: Any = None,
+        answers: Any = None,
+        at_random: Any = None,
+    ) -> Self:
         """Fit from scratch, each member in a different order, and estimate the class weights.
 
         Parameters
@@ -131,14 +141,13 @@ class WESSLART(GuaranteedClassifier):
             Classes: integers, strings or booleans; -1, None or NaN where unlabelled.
         validation_set : (X_val, y_val), default=None
             Samples that no member learns, to measure the class weights; overrides `validation`.
-        groups, sample_weight : array-like of shape (n_samples,), default=None
-            Groups of dependent samples, and sample weights: see `SSLART.fit`.
+        groups, sample_weight, answers, at_random : array-like of shape (n_samples,), default=None
+            Groups of dependent samples, sample weights, and the origin of labels: see `SSLART.fit`.
         """
         with turn_of(self):
             checked, reader = self._checked(None), SampleReader(self._name)
-            table, labels = read_training(
-                reader, X, y, scaling=self.scaling, groups=groups, sample_weight=sample_weight
-            )
+            beside = Beside(groups, sample_weight, answers, at_random)
+            table, labels = read_training(reader, X, y, scaling=self.scaling, beside=beside)
             self._check_weights(labels)
             self._check_validation(validation_set)
             random = check_random_state(self.random_state)

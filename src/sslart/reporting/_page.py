@@ -124,7 +124,7 @@ def report(
     own_labels = model_summary(observed.view)
     summary = summarise(observed)
     measured = {
-        "confidence": confidence_of(observed, left_out),
+        "confidence": confidence_of(observed, None if left_out is None else left_out.drawn),
         "guarantees": guarantee_table(observed),
         "more_labels": more_labels(curve),
         "few_rules": model_rules(observed, X),

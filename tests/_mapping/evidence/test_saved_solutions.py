@@ -45,7 +45,7 @@ def solution_of() -> Solution:
 
 
 def context(labels: LabelReservoir | None = None) -> SavedContext:
-    labels = AbsentLabels(N_LABELS, N_LABELS) if labels is None else labels
+    labels = AbsentLabels(N_LABELS, np.ones(N_LABELS, dtype=bool)) if labels is None else labels
     return SavedContext(N_FEATURES, N_BOXES, ClassTable(("a", "b", "c")), labels, MIXTURES)
 
 

@@ -19,6 +19,7 @@ import scipy.sparse.csgraph
 from sslart._art.backend import gram_matrix, multiply
 from sslart._data.ranks import GRID
 from sslart._mapping.evidence.settings import MANY_CLASSES, N_BLOCKS, NO_BLOCK
+from sslart._mapping.loo_predictions import ANSWERS, GIVEN
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray, equal_rows_share, equal_share
 from sslart._utils.cache import CachesValues
 from sslart._utils.validation import require, saved_array
@@ -169,7 +170,8 @@ class LabelGroups(CachesValues):
     """Groups of labelled samples that are left out jointly."""
 
     of_label: IntArray  # the group of each label
-    # {"single", "copies", "near copies", "given"}: the reason of the groups; given: by the user, joined with duplicates
+    # {"single", "copies", "near copies", "given", "answers"}: the reason of the groups; given: by the user, joined with
+    # duplicates; answers: joined labels of one answer
     kind: str = "single"
 
     @classmethod
@@ -200,14 +202,14 @@ class LabelGroups(CachesValues):
         """Return the groups of some labels."""
         return LabelGroups(self.of_label[rows], self.kind)
 
-    def joined(self, keys: IntArray) -> LabelGroups:
+    def joined(self, keys: IntArray, kind: str = GIVEN) -> LabelGroups:
         """Join groups that contain labels with the same key; 0 stands for no key."""
         own = np.where(keys == 0, -1 - np.arange(len(keys)), keys)
         _, of_key = np.unique(own, return_inverse=True)
         _, of_group = np.unique(self.of_label, return_inverse=True)
         n, n_groups = len(keys), int(of_group.max(initial=-1)) + 1
         links = scipy.sparse.coo_array((np.ones(n), (of_group, n_groups + of_key)), shape=(n_groups + n, n_groups + n))
-        return LabelGroups(scipy.sparse.csgraph.connected_components(links, directed=False)[1][of_group], "given")
+        return LabelGroups(scipy.sparse.csgraph.connected_components(links, directed=False)[1][of_group], kind)
 
     @cached_property
     def numbers(self) -> IntArray:
@@ -232,11 +234,21 @@ class LabelGroups(CachesValues):
         ]
 
 
-def found_groups(samples: FloatArray, classes: IntArray, indicator: BoolArray, keys: IntArray | None) -> LabelGroups:
+def found_groups(
+    samples: FloatArray,
+    classes: IntArray,
+    indicator: BoolArray,
+    keys: IntArray | None = None,
+    answers: IntArray | None = None,
+) -> LabelGroups:
     """Return the groups to leave out: the user's groups and duplicates if groups are given, else near duplicates.
 
-    `indicator` marks indicator features of categories; `keys` are those of the user's groups, 0 for none.
+    `indicator` marks indicator features of categories; `keys` are those of the user's groups, 0 for none. Labels of one
+    answer are joined to these; `answers` are their keys, 0 for none.
     """
+    if answers is not None and answers.any():
+        groups = found_groups(samples, classes, indicator, keys)
+        return groups.joined(answers, GIVEN if groups.kind == GIVEN else ANSWERS)
     copies = LabelGroups.of_copies(samples, classes)
     if keys is not None and keys.any():
         return copies.joined(keys)
@@ -373,13 +385,14 @@ class LabelledSet(CachesValues):
     column_of: IntArray | None = None  # the user's column of each feature; None: one feature per column
     # groups of labels that are left out together; None: derived from the samples and the keys of groups
     given_groups: LabelGroups | None = None
+    answer_keys: IntArray | None = None  # samples with the same key have a label by one answer; 0 for one of its own
 
     @cached_property
     def groups(self) -> LabelGroups:
         """Groups of labels that are left out jointly."""
         if self.given_groups is not None:
             return self.given_groups
-        return found_groups(self.samples, self.classes, self.indicator, self.group_keys)
+        return found_groups(self.samples, self.classes, self.indicator, self.group_keys, self.answer_keys)
 
     @cached_property
     def blocks(self) -> IntArray:
@@ -497,6 +510,7 @@ class LabelledSet(CachesValues):
             classes=self.classes[rows],
             weights=None if self.weights is None else self.weights[rows],
             group_keys=None if self.group_keys is None else self.group_keys[rows],
+            answer_keys=None if self.answer_keys is None else self.answer_keys[rows],
             rows=rows,
             given_groups=None,
             keys=None if self.keys is None else self.keys[rows],

@@ -13,11 +13,11 @@ from sslart._data.joining import categories_of, joined_tables
 from sslart._data.labels import MAX_WEIGHT, MIN_WEIGHT
 from sslart._data.samples import Table, is_category
 from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
-from sslart._utils.arrays import FloatArray, IntArray, KeyArray, keys_of_numbers, mixed
+from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray, keys_of_numbers, mixed
 from sslart._utils.validation import MAX_COUNT, WITHOUT_SAMPLES, require, saved_array, saved_whole
 
 MAX_CHUNKS = 32  # one per call that learns: beyond, they are concatenated, so that a call of one row is cheap
-ARRAYS = ("codes", "numbers", "weights", "groups", "blocks", "keys", "times")
+ARRAYS = ("codes", "numbers", "weights", "groups", "answers", "at_random", "blocks", "keys", "times")
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Chunk:
     numbers: IntArray  # number of each label among all labels so far, ascending
     weights: FloatArray
     groups: IntArray  # keys of the groups; 0 for a label without one
+    answers: IntArray  # keys of the answers that gave several labels; 0 for a label of its own
+    at_random: BoolArray  # mask of samples that were drawn at random to be labelled
     blocks: IntArray  # the block of each label in the last selection of settings
     keys: KeyArray  # random keys: the labels with the lowest ones stay
     times: IntArray  # number of each label among all samples, labelled or not
@@ -56,21 +58,25 @@ class LabelReservoir:
         *,
         weights: FloatArray | None = None,
         groups: IntArray | None = None,
+        answers: IntArray | None = None,
+        at_random: BoolArray | None = None,
         times: IntArray | None = None,
     ) -> LabelReservoir:
         """Add samples to the reservoir; above `max_labels`, those with the lowest random keys stay.
 
-        `weights` default to one; `groups` are keys, 0 for none; `times` are sample numbers, by default those of the
-        labels.
+        `weights` default to one; `groups` and `answers` are keys, 0 for none; `at_random` defaults to True; `times` are
+        sample numbers, by default those of the labels.
         """
         if not len(codes):
             return self
         numbers = self.n_seen + np.arange(len(codes))
         weights = np.ones(len(codes)) if weights is None else weights
-        groups = np.zeros(len(codes), dtype=np.int64) if groups is None else groups
+        groups, answers = (np.zeros(len(codes), dtype=np.int64) if one is None else one for one in (groups, answers))
+        at_random = np.ones(len(codes), dtype=bool) if at_random is None else at_random
+        blocks = np.full(len(codes), NO_BLOCK)
         keys = mixed(keys_of_numbers(numbers, seed) ^ row_keys(table))  # depend on samples and seed
         times = numbers if times is None else times
-        added = Chunk(table, codes, numbers, weights, groups, np.full(len(codes), NO_BLOCK), keys, times)
+        added = Chunk(table, codes, numbers, weights, groups, answers, at_random, blocks, keys, times)
         return LabelReservoir((*self.chunks, added), self.n_seen + len(codes))._limited(max_labels)
 
     def followed_by(self, later: LabelReservoir, max_labels: int) -> LabelReservoir:
@@ -95,6 +101,10 @@ class LabelReservoir:
     def times(self) -> IntArray:
         """Return the numbers of the stored labels among all samples."""
         return np.concatenate([np.empty(0, dtype=np.int64), *(chunk.times for chunk in self.chunks)])
+
+    def at_random(self) -> BoolArray:
+        """Return a mask of the stored labels whose samples were drawn at random."""
+        return np.concatenate([np.empty(0, dtype=bool), *(chunk.at_random for chunk in self.chunks)])
 
     def last(self, n_labels: int) -> Chunk:
         """Return the last `n_labels` labels."""
@@ -129,7 +139,9 @@ class LabelReservoir:
         both = cls(recoded, n_seen).whole()
         both = replace(both, blocks=np.full(len(both.codes), NO_BLOCK))
         contents = row_keys(both.table)
-        kept = np.lexsort((both.groups, both.weights, both.codes, contents, both.keys))[:max_labels]
+        kept = np.lexsort((both.at_random, both.answers, both.groups, both.weights, both.codes, contents, both.keys))[
+            :max_labels
+        ]
         kept = kept[np.argsort(places[kept], kind="stable")]
         numbers = np.floor(places[kept] * n_seen).astype(np.int64)
         rank = np.arange(len(kept))
@@ -186,6 +198,7 @@ class LabelReservoir:
             "categories": {str(column): list(values) for column, values in whole.table.categories.items()},
             **{name: getattr(whole, name) for name in ARRAYS},
             "keys": whole.keys.view(np.int64),
+            "at_random": whole.at_random.astype(np.int64),
             "n_seen": self.n_seen,
         }
 
@@ -200,6 +213,7 @@ class LabelReservoir:
         n_seen = saved_whole(state, "n_seen", 1, MAX_COUNT)
         weights = saved_array(state, "weights", np.float64, n, low=MIN_WEIGHT, high=MAX_WEIGHT)
         groups = saved_array(state, "groups", np.int64, n)
+        answers, at_random = saved_array(state, "answers", np.int64, n), _saved_mask(state, n)
         blocks = saved_array(state, "blocks", np.int64, n, low=NO_BLOCK, high=N_BLOCKS - 1)
         keys = saved_array(state, "keys", np.int64, n).view(np.uint64)
         times = saved_array(state, "times", np.int64, n, low=0, high=MAX_COUNT)
@@ -208,7 +222,9 @@ class LabelReservoir:
         for column, given in categories.items():
             fits = given.shape == (n,) and 0 <= column < n_columns and np.isnan(values[:, column]).all()
             require(fits and all(is_category(one) for one in given), "the categories of labelled samples")
-        return cls((Chunk(Table(values, categories), codes, numbers, weights, groups, blocks, keys, times),), n_seen)
+        table = Table(values, categories)
+        whole = Chunk(table, codes, numbers, weights, groups, answers, at_random, blocks, keys, times)
+        return cls((whole,), n_seen)
 
 
 class AbsentLabels(LabelReservoir):
@@ -217,9 +233,10 @@ class AbsentLabels(LabelReservoir):
     n_kept: int  # number of stored labels before saving
     # in an ensemble, a number for each sample that identifies equal samples across members; None: their indices
     numbers: IntArray | None
+    drawn: BoolArray  # mask of the labels whose samples were drawn at random
 
-    def __init__(self, n_kept: int, n_seen: int, numbers: IntArray | None = None) -> None:
-        vars(self).update(n_kept=n_kept, n_seen=n_seen, numbers=numbers)
+    def __init__(self, n_seen: int, drawn: BoolArray, numbers: IntArray | None = None) -> None:
+        vars(self).update(n_kept=len(drawn), n_seen=n_seen, numbers=numbers, drawn=drawn)
 
     @property
     def chunks(self) -> tuple[Chunk, ...]:
@@ -241,11 +258,20 @@ class AbsentLabels(LabelReservoir):
         numbers = self.numbers
         if numbers is not None and isinstance(later, AbsentLabels) and later.numbers is not None:
             numbers = np.concatenate([numbers, later.numbers])
-        return AbsentLabels(len(self) + len(later), later.n_seen, numbers)
+        return AbsentLabels(later.n_seen, np.concatenate([self.drawn, later.at_random()]), numbers)
+
+    def at_random(self) -> BoolArray:
+        """Return a mask of the labels whose samples were drawn at random."""
+        return self.drawn
 
     def to_state(self) -> dict[str, Any]:
         """Return the state to save: the numbers of labels and samples."""
-        return {"n_kept": len(self), "n_seen": self.n_seen, "numbers": self.numbers}
+        return {
+            "n_kept": len(self),
+            "n_seen": self.n_seen,
+            "numbers": self.numbers,
+            "at_random": self.drawn.astype(np.int64),
+        }
 
 
 def labels_of(state: dict[str, Any] | None, n_columns: int, n_classes: int) -> LabelReservoir:
@@ -258,4 +284,8 @@ def labels_of(state: dict[str, Any] | None, n_columns: int, n_classes: int) -> L
     n_kept, numbers = saved_whole(state, "n_kept", 1, n_seen), None
     if state["numbers"] is not None:
         numbers = saved_array(state, "numbers", np.int64, n_kept, low=0, high=MAX_COUNT)
-    return AbsentLabels(n_kept, n_seen, numbers)
+    return AbsentLabels(n_seen, _saved_mask(state, n_kept), numbers)
+
+
+def _saved_mask(state: dict[str, Any], n: int) -> BoolArray:
+    return saved_array(state, "at_random", np.int64, n, low=0, high=1).astype(bool)

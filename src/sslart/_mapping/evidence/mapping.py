@@ -356,6 +356,7 @@ class EvidenceMapping(CachesValues, Mapping):
             None if (weights == 1).all() else weights,
             kept.groups if kept.groups.any() else None,
             self._class_weights(),
+            answer_keys=kept.answers if kept.answers.any() else None,
             keys=row_keys(self.network.encoder.varying(kept.table)),
             block_of=kept.blocks,
             column_of=np.array([feature.column for feature in self.network.encoder.features], dtype=np.int64),
@@ -451,9 +452,15 @@ class EvidenceMapping(CachesValues, Mapping):
         return labels.stand_ins() if isinstance(labels, AbsentLabels) else labels.whole().table
 
     @property
+    def n_answers(self) -> int:
+        """The number of stored labels, those given by one answer counted once."""
+        answers = self.all_labels().whole().answers if len(self.all_labels()) else np.zeros(0, dtype=np.int64)
+        return int((answers == 0).sum()) + len(np.unique(answers[answers != 0]))
+
+    @property
     def left_out(self) -> LooPredictions:
         """Leave-one-out predictions of the stored labels."""
-        solution = self.settled.solution
+        solution, at_random = self.settled.solution, self.all_labels().at_random()
         return LooPredictions(
             self.class_table.with_unseen(solution.readout.probabilities(solution.left_out)),
             np.sort(self.class_table.sorted_codes())[solution.classes],
@@ -461,6 +468,7 @@ class EvidenceMapping(CachesValues, Mapping):
             solution.rows,
             solution.groups.numbers,
             FOUND if self.dependence is not None and solution.groups.kind == GIVEN else solution.groups.kind,
+            at_random=None if at_random.all() else at_random[solution.rows],
         )
 
     @cached_property
@@ -533,9 +541,9 @@ class EvidenceMapping(CachesValues, Mapping):
             return self
         labels, later = self.reservoir, self.recent.labels
         own, others = (None, None) if numbers is None else np.split(numbers, [len(labels)])
-        reservoir = AbsentLabels(len(labels), labels.n_seen, own)
+        reservoir = AbsentLabels(labels.n_seen, labels.at_random(), own)
         if len(later):
-            later = AbsentLabels(len(later), later.n_seen, others)
+            later = AbsentLabels(later.n_seen, later.at_random(), others)
         known = Known(self.updates, self.settled.solution if len(later) else None)
         recent = replace(self.recent, labels=later)
         return replace(self, reservoir=reservoir, chosen=self.solution, recent=recent, known=known)

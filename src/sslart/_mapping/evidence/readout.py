@@ -26,6 +26,7 @@ from sslart._mapping.evidence.label_reservoir import AbsentLabels, LabelReservoi
 from sslart._mapping.evidence.settings import (
     Mixture,
 )
+from sslart._mapping.loo_predictions import ANSWERS, GIVEN
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.resources import n_threads, stop_flag
 from sslart._utils.validation import check_number, require, saved_array
@@ -33,7 +34,7 @@ from sslart._utils.validation import check_number, require, saved_array
 LOG_RANGE, N_TRIED = (-1.0, 4.0), 26  # logarithms of the inverse temperatures tried, and the size of the first grid
 _INVERSE_TEMPERATURES = 0.3, 60.0  # range in a file: exp(LOG_RANGE), rounded outwards
 CONTRIBUTION_COST = 24  # time of the contributions of a sample, relative to its score
-KINDS = ("single", "copies", "near copies", "given")
+KINDS = ("single", "copies", "near copies", GIVEN, ANSWERS)
 
 
 class ScoreParts(NamedTuple):

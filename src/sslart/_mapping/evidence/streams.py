@@ -425,6 +425,8 @@ class StreamState:
             settings.seed,
             weights=own.weights,
             groups=own.groups,
+            answers=own.answers,
+            at_random=own.at_random,
             times=self.n_samples + 1 + known if in_order else np.full(len(known), n_samples),
         )
         return changed(self, labels=longer, n_samples=n_samples)

@@ -100,7 +100,7 @@ async def label_rows(
     With `wait`, the answer comes when the labels are learnt. A fit to more than 20,000 rows, which new labels may lead
     to, goes on after that: ask for its job.
     """
-    given = [(one.row, one.label) for one in body.labels]
+    given = [(one.row, one.label, one.at_random) for one in body.labels]
     written = await context.registry.label(model, given, body.by or actor, key, together=body.together)
     number = await context.registry.refit_by_labels(model, written, actor) if body.refit else None
     await applied(model, record_to_await(model.n_rows, written, number), wait)

@@ -141,6 +141,10 @@ class Question(SampleCells):
         "where a person has looked at them and they are of one class"
     )
     samples: list[SampleCells] = Field(description="these rows with their cells")
+    at_random: bool = Field(
+        description="whether the sample was drawn at random: say so with its label, on which the statement of quality "
+        "then rests; other rows that the answer labels were not"
+    )
     why: str
     special: list[InWords]
     prediction: GuessedClass | None
@@ -176,10 +180,7 @@ class QualityAnswer(OfModel):
     classes: list[LabelsOfClass]
     quality: Stated
     how: str
-    accuracy: Estimate | None = Field(description="on left-out labels")
-    over_all: Estimate | None = Field(
-        description="estimated for all samples: left-out labels, weighted by confidence, since questions are difficult"
-    )
+    accuracy: Estimate | None = Field(description="on left-out labels of rows drawn at random")
     why_not: str
     warnings: dict[str, str]
     share_in_labelled_boxes: float | None = Field(description="of the samples; null unless needed is true")

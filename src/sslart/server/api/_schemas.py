@@ -84,6 +84,11 @@ class GivenLabel(Closed):
 
     row: WhichRow = Field(description="the number of the row, or the id that it was sent with")
     label: Label
+    at_random: bool = Field(
+        default=True,
+        description="whether the row was drawn at random to be labelled, as its question says; labels of other rows "
+        "are learnt, but the statement of quality rests on rows drawn at random",
+    )
 
 
 class LabelRequest(Closed):

@@ -251,7 +251,8 @@ class Trust(OfModel):
     quality: Stated
     how: str
     labels: int
-    counted: int = Field(description="labels, where those that are left out together count one")
+    counted: int = Field(description="labels of rows drawn at random, where those left out together count one")
+    chosen: int = Field(description="further labels, of rows that were chosen: the confusion counts these, too")
     accuracy: Estimate | None
     balanced: Estimate | None
     why_not: str | None
@@ -463,7 +464,8 @@ def trust(
     found = trust_of(view, places, loaded.samples.rows)
     groups = None
     if group is not None and left_out is not None and found["accuracy"] is not None:
-        groups = group_quality(left_out, group, _cells(study, places, group))
+        drawn = places if left_out.at_random is None else places[left_out.at_random]
+        groups = group_quality(left_out.drawn, group, _cells(study, drawn, group))
     return {**found, "groups": groups}
 
 
@@ -544,8 +546,9 @@ async def trial(context: ContextOf, study: StudyOf, body: TrialRequest, wait: Wa
         labels = registry.classes(model, [one.label for one in body.labels])
         rows = study.rows([one.row for one in body.labels])
         changed = {row.row: label for row, label in zip(rows, labels, strict=True) if label != row.label}
+        unlabelled = {row.row for row in rows if row.label is None}
         with stopped_by(flag):
-            found = trial_of(study, changed, together=body.together)
+            found = trial_of(study, changed, unlabelled=unlabelled, together=body.together)
         return {"model": model.name, "sequence": sequence, **found}
 
     try:

@@ -342,22 +342,22 @@ class Registry:
     async def label(
         self,
         hosted: HostedModel,
-        given: Sequence[tuple[int | str, Any]],
+        given: Sequence[tuple[int | str, Any, bool]],
         actor: str,
         key: Key | None,
         *,
         together: bool = False,
     ) -> Written:
-        """Label stored rows; `together` marks the labels as one answer about similar rows."""
+        """Label stored rows, each with whether it was drawn at random; `together`: one answer about similar rows."""
         if (before := self._before(hosted, key)) is not None:
             return before
         self.check_learns(hosted)
         self.check_rows(given)
-        labels = self.classes(hosted, [one for _, one in given])
-        rows = await asyncio.to_thread(self.rows, hosted, [which for which, _ in given])
+        labels = self.classes(hosted, [label for _, label, _ in given])
+        rows = await asyncio.to_thread(self.rows, hosted, [which for which, *_ in given])
         self._check_groups(hosted, [one.cells for one in rows], labels)
-        pairs = list(zip(rows, labels, strict=True))
-        work = partial(transactions.label, to=hosted.target(actor), given=pairs, together=together)
+        new = list(map(transactions.NewLabel, rows, labels, [at_random for *_, at_random in given]))
+        work = partial(transactions.label, to=hosted.target(actor), given=new, together=together)
         written = await self.write(hosted, work, key)
         if not written.is_again:
             told = {"sequence": written.answer["sequence"], "rows": written.answer["rows"][:MAX_ROWS_TOLD], "by": actor}

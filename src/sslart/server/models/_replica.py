@@ -17,7 +17,7 @@ from sslart.estimators._fitted import take_forms
 from sslart.persistence import model_from_bytes
 from sslart.server.models._published import Cells, RowReader, as_class, first_samples
 from sslart.server.models._settings import ModelSettings, with_settings
-from sslart.server.models._stored_rows import TOGETHER, Progress, StoredRows, answer_group, by_halves
+from sslart.server.models._stored_rows import Progress, StoredRows, answer_name, by_halves
 from sslart.server.store._files import Snapshot, parts, read_snapshot
 from sslart.server.store._journal import CREATE, FIT, IMPORT, LABEL, LEARN, SET, Record
 
@@ -59,7 +59,7 @@ def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
         "labels": table.label_counts,
         "boxes": int(model.n_nodes_),
         "accuracy": None if accuracy is None else dict(vars(accuracy)),
-        "columns": [one._asdict() for one in table.columns if one.name != TOGETHER],
+        "columns": [one._asdict() for one in table.columns],
         "notes": [with_settings(one) for one in notes],
         "by_labels": record.content()["by_labels"],
     }
@@ -70,9 +70,8 @@ def fit(connection: Any, record: Record, progress: Progress) -> Fitted:
 def fitted_to(table: TrainingTable, settings: ModelSettings) -> Any:
     """Return a model fitted to a table; without labels, it learns only the samples."""
     model = settings.new_estimator()
-    groups = {} if table.groups is None else {"groups": table.groups}
     learn = model.fit if table.label_counts else model.partial_fit
-    learn(table.samples, table.labels, **groups)
+    learn(table.samples, table.labels, **table.beside)
     take_forms(model, table.day_first, table.units, table.numbers)
     return model
 
@@ -104,12 +103,15 @@ class RowBatch:
     cells: list[Cells]
     labels: list[Any]
     table: Table | None = None
+    at_random: list[bool] | None = None  # rows that were drawn at random to be labelled; None: all
 
     def __len__(self) -> int:
         return len(self.cells)
 
     def __getitem__(self, rows: slice) -> RowBatch:
-        return RowBatch(self.cells[rows], self.labels[rows], None if self.table is None else self.table[rows])
+        table = None if self.table is None else self.table[rows]
+        at_random = None if self.at_random is None else self.at_random[rows]
+        return RowBatch(self.cells[rows], self.labels[rows], table, at_random)
 
     @classmethod
     def joined(cls, batches: Sequence[RowBatch]) -> RowBatch:
@@ -118,7 +120,13 @@ class RowBatch:
         table = None
         if tables and len(tables) == len(batches):
             table = replace(joined_tables(tables), n_parts=tables[0].n_parts) if len(tables) > 1 else tables[0]
-        return cls([row for one in batches for row in one.cells], [row for one in batches for row in one.labels], table)
+        at_random = [row for one in batches for row in one.at_random or [True] * len(one)]
+        return cls(
+            [row for one in batches for row in one.cells],
+            [row for one in batches for row in one.labels],
+            table,
+            None if all(at_random) else at_random,
+        )
 
 
 class Replica:
@@ -195,7 +203,8 @@ class Replica:
         content = record.content() if read is None else read.content
         if record.kind == LABEL:
             given = [one for one in content["labels"] if one["action"] == "learn"]
-            return RowBatch([one["cells"] for one in given], [one["label"] for one in given])
+            at_random = [one["at_random"] for one in given]
+            return RowBatch([one["cells"] for one in given], [one["label"] for one in given], at_random=at_random)
         rows, n = content["rows"], len(content["rows"])
         labels, is_learnt = content.get("labels") or [None] * n, content.get("learn") or [True] * n
         places = [place for place in range(n) if is_learnt[place]]
@@ -212,7 +221,7 @@ class Replica:
         else:
             samples, model, classes = self._samples(batch), self.model, view_of(self.model).classes
         labels = [as_class(label, classes) for label in batch.labels]
-        self._teach(model, samples, labels, **self._groups(batch.cells, answer))
+        self._teach(model, samples, labels, **self._beside(batch, answer))
         self.model = model
         return len(batch)
 
@@ -222,18 +231,22 @@ class Replica:
         table = reader.table(batch.cells) if batch.table is None else batch.table
         return table if reader.has_names or table.categories else table.values
 
-    def _groups(self, rows: list[Cells], answer: int | None) -> dict[str, list[str | None]]:
-        """Return the groups of rows, from a column or from labels given by one answer."""
-        group = self.settings.group
+    def _beside(self, batch: RowBatch, answer: int | None) -> dict[str, list[Any]]:
+        """Return groups of rows from their column, and the origin of their labels, as arguments of `partial_fit`."""
+        group, beside = self.settings.group, dict[str, list[Any]]()
         if group is not None:
-            return {"groups": [_group(row.get(group)) for row in rows]}
-        if answer is None or not self.settings.takes_groups:
-            return {}
-        return {"groups": [answer_group(answer)] * len(rows)}
+            beside["groups"] = [_group(row.get(group)) for row in batch.cells]
+        if not self.settings.takes_groups:
+            return beside
+        if answer is not None:
+            beside["answers"] = [answer_name(answer)] * len(batch)
+        if batch.at_random is not None:
+            beside["at_random"] = batch.at_random
+        return beside
 
-    def _teach(self, model: Any, samples: Any, labels: list[Any], **groups: Any) -> None:
+    def _teach(self, model: Any, samples: Any, labels: list[Any], **beside: Any) -> None:
         """Let a model learn samples."""
-        model.partial_fit(samples, labels, **groups)
+        model.partial_fit(samples, labels, **beside)
 
 
 def _group(cell: Any) -> str | None:

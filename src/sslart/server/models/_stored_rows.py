@@ -36,14 +36,15 @@ from sslart.server.store._files import (
     uploads,
 )
 from sslart.server.store._journal import LAST, LEARN, Record, learn_records, record_with_row, row_with_id
-from sslart.server.store._labels import given_label, given_labels, given_together, kept_row, kept_rows
+from sslart.server.store._labels import given_label, given_labels, kept_row, kept_rows, origins
 
 MODEL_FILE = b"\x89SSLART\n"
 BYTES_PER_PART = 2**20
 ROWS_PER_PART = 10_000
 ROWS_TOGETHER = 10_000
 LABEL = "labels given one by one"  # column name used if the settings name none
-TOGETHER = "labels given together"  # likewise for groups
+ANSWER, CHOSEN, YES = "answers of labels", "rows chosen to be labelled", "yes"  # columns, and the value of the second
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 MAX_DIGITS = 20
 
 Progress = Callable[[str, float], None]
@@ -167,13 +168,8 @@ def by_halves(work: Callable[[Some], Result], some: Some) -> Iterator[tuple[Some
         yield from by_halves(work, some[half:])
 
 
-def own_group(row: int) -> str:
-    """Return the group of a row that was labelled individually."""
-    return f"row {row}"
-
-
-def answer_group(sequence: int) -> str:
-    """Return the group of rows labelled by one answer."""
+def answer_name(sequence: int) -> str:
+    """Return the name of an answer that labelled several rows."""
     return f"answer {sequence}"
 
 
@@ -190,7 +186,8 @@ class StoredRows(NamedTuple):
     n_rows: int  # the number of the first row after them
     keep_rows: int
     settings: ModelSettings
-    changed: Mapping[int, Any] = MappingProxyType({})  # labels by row to try, in place of those in force
+    changed: Mapping[int, Any] = NOTHING  # labels by row to try, in place of those in force
+    new: frozenset[int] = frozenset()  # rows among these without a label until now
 
     @classmethod
     def before(cls, connection: Any, fit: Record) -> StoredRows:
@@ -266,33 +263,38 @@ class StoredRows(NamedTuple):
 
     def table_to_fit(self, progress: Progress | None = None, *, together: bool = False) -> TrainingTable:
         """Return the rows of a fit; `together` marks the changed labels as one answer about similar rows."""
-        settings, groups = self.settings, None
-        if settings.group is None and settings.takes_groups:
-            answers = given_together(self.connection, self.model, self.sequence)
-            answers |= dict.fromkeys(self.changed, self.sequence) if together else {}
-            groups = {row: answer_group(sequence) for row, sequence in answers.items()} or None
+        settings, beside = self.settings, dict[str, Mapping[int, str]]()
         columns = settings.columns(self.label)
-        if groups is not None:
-            columns = columns._replace(group=TOGETHER)
-        frame, n_rows = self.sample(settings.max_fit_rows, progress, groups)
+        if settings.takes_groups:
+            answers, chosen = origins(self.connection, self.model, self.sequence)
+            answers |= dict.fromkeys(self.changed, self.sequence) if together else {}
+            chosen |= self.new
+            beside = {
+                ANSWER: {row: answer_name(sequence) for row, sequence in answers.items()},
+                CHOSEN: dict.fromkeys(chosen, YES),
+            }
+            columns = columns._replace(answer=ANSWER, chosen=CHOSEN)
+        frame, n_rows = self.sample(settings.max_fit_rows, progress, beside)
         if len(frame) < n_rows:
             note(f"Fitted to {len(frame)} of {n_rows} rows, labelled ones first: max_fit_rows sets the number.")
         return training_table_of(frame, columns, "the table", need_labels=False)
 
     def sample(
-        self, most: int, progress: Progress | None = None, groups: Mapping[int, str] | None = None
+        self, most: int, progress: Progress | None = None, beside: Mapping[str, Mapping[int, str]] = NOTHING
     ) -> tuple[Any, int]:
         """Return some rows, labelled ones first, and the total number.
 
-        With `groups`, a column of groups is added, in which rows without a group form their own.
+        `beside`: further columns, each with its values by row; blank for other rows.
         """
 
         def pieces() -> Iterator[Any]:
             n_yielded = 0
             for rows, frame in self.labelled(progress):
-                if groups is not None:
-                    names = [groups.get(row, own_group(row)) for row in rows]
-                    frame = frame.assign(**{TOGETHER: pandas().Series(names, dtype=object, index=frame.index)})
+                columns = {
+                    name: pandas().Series([own.get(row) for row in rows], dtype=object, index=frame.index)
+                    for name, own in beside.items()
+                }
+                frame = frame.assign(**columns)
                 yield frame.set_axis(pandas().RangeIndex(n_yielded, n_yielded + len(frame)))
                 n_yielded += len(frame)
 

@@ -139,7 +139,15 @@ def learn(
     return work
 
 
-def label(connection: Any, to: Target, given: Sequence[tuple[FoundRow, Any]], *, together: bool = False) -> Written:
+class NewLabel(NamedTuple):
+    """A stored row, the label to give it, and whether the row was drawn at random to be labelled."""
+
+    found: FoundRow
+    label: Any
+    at_random: bool = True
+
+
+def label(connection: Any, to: Target, given: Sequence[NewLabel], *, together: bool = False) -> Written:
     """Label rows; `together` marks the labels as one answer about similar rows.
 
     An unlabelled row is learnt with its new label. A changed label takes effect at the next fit, since models cannot
@@ -147,19 +155,20 @@ def label(connection: Any, to: Target, given: Sequence[tuple[FoundRow, Any]], *,
     """
     entries, actions = [], Counter[str]()
     in_force: dict[int, Any] = {}
-    for found, new in given:
+    for found, new, at_random in given:
         is_given, last = given_label(connection, to.model, found.row)
         before = in_force.get(found.row, last if is_given else found.label)
         action = "same" if new == before else "learn" if before is None else "corrected"
         in_force[found.row] = new
         actions[action] += 1
-        entry = {"row": found.row, "label": new, "previous": before, "action": action}
+        entry = {"row": found.row, "label": new, "previous": before, "action": action, "at_random": at_random}
         entries.append({**entry, "cells": found.cells} if action == "learn" else entry)
     record = _append(connection, to, journal.LABEL, packed({"labels": entries, "together": together}))
     for one in entries:
         if one["action"] != "same":
-            add_label(connection, record, one["row"], one["label"], one["previous"], together=together)
-    for found, _ in given:
+            which = {"together": together, "at_random": one["at_random"]}
+            add_label(connection, record, one["row"], one["label"], one["previous"], **which)
+    for found, *_ in given:
         keep_row(connection, to.model, found.row, found.cells)
     rows = [one["row"] for one in entries]
     counts = {"learnt": actions["learn"], "corrected": actions["corrected"], "same": actions["same"]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from sslart.server.store._database import DamagedError, insert, plain_text
 from sslart.server.store._files import N_KEPT, snapshots, upload_with_row
@@ -17,10 +17,21 @@ SECONDS_TO_KEEP_KEYS = 7 * 24 * 3600.0
 
 
 def add_label(
-    connection: Any, record: Record, row: int, label: Any, previous: Any = None, *, together: bool = False
+    connection: Any,
+    record: Record,
+    row: int,
+    label: Any,
+    previous: Any = None,
+    *,
+    together: bool = False,
+    at_random: bool = True,
 ) -> None:
-    """Add a label to the history; None withdraws it. With `together`, all labels of the record are one answer."""
+    """Add a label to the history; None withdraws it.
+
+    With `together`, all labels of the record are one answer; `at_random`: the row was drawn at random to be labelled.
+    """
     given = {"row": row, "label": _text(label), "previous": _text(previous), "together": together}
+    given["at_random"] = at_random
     by = {"model": record.model, "actor": record.actor, "sequence": record.sequence}
     insert(connection, "labels", **by, **given, time=time.time())
 
@@ -41,15 +52,39 @@ def given_labels(connection: Any, model: int, through: int) -> dict[int, Any]:
     return {row: _value(label) for row, label in rows}
 
 
-def given_together(connection: Any, model: int, through: int) -> dict[int, int]:
-    """Return the rows whose current label was given by one answer for several rows, with its record number."""
-    rows = connection.execute(
-        "SELECT row, sequence, together AND label IS NOT NULL FROM labels "
+class Origins(NamedTuple):
+    """How rows were labelled.
+
+    Attributes
+    ----------
+    answers : dict from int to int
+        Rows whose current label was given by one answer for several rows, with its record number.
+    chosen : set of int
+        Rows with a label that were not drawn at random to be labelled. A correction does not change that.
+    """
+
+    answers: dict[int, int]
+    chosen: set[int]
+
+
+def origins(connection: Any, model: int, through: int) -> Origins:
+    """Return how the rows were labelled that were labelled individually, as of a journal record."""
+    found = connection.execute(
+        "SELECT row, sequence, together, label IS NULL, previous IS NULL AND NOT at_random FROM labels "
         "WHERE model = ? AND sequence <= ? ORDER BY id",
         (model, through),
     )
-    last = {row: (sequence, is_together) for row, sequence, is_together in rows}
-    return {row: sequence for row, (sequence, is_together) in last.items() if is_together}
+    answers, chosen = dict[int, int | None](), dict[int, bool]()
+    for row, sequence, together, is_withdrawn, is_chosen in found:
+        answers[row] = sequence if together and not is_withdrawn else None
+        if is_withdrawn:
+            chosen.pop(row, None)
+        else:
+            chosen.setdefault(row, bool(is_chosen))
+    return Origins(
+        {row: sequence for row, sequence in answers.items() if sequence is not None},
+        {row for row, is_chosen in chosen.items() if is_chosen},
+    )
 
 
 def history(connection: Any, model: int, row: int | None, after: int, most: int) -> list[dict[str, Any]]:

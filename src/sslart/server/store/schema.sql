@@ -62,7 +62,8 @@ CREATE TABLE labels (
     actor TEXT NOT NULL,
     time REAL NOT NULL,
     sequence INTEGER NOT NULL,
-    together INTEGER NOT NULL
+    together INTEGER NOT NULL,
+    at_random INTEGER NOT NULL
 );
 CREATE INDEX labels_row ON labels (model, row, id);
 

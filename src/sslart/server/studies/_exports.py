@@ -8,7 +8,7 @@ import platform
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -34,7 +34,7 @@ from sslart.rules._model_rules import conditions_text, covers_text, label_text, 
 from sslart.server.models._published import Published
 from sslart.server.models._replica import Replica, RowBatch, fitted_to
 from sslart.server.models._settings import ModelSettings
-from sslart.server.models._stored_rows import StoredRows
+from sslart.server.models._stored_rows import NOTHING, StoredRows
 from sslart.server.models._transactions import ConflictError
 from sslart.server.store._files import digest_of, is_from_file
 from sslart.server.store._journal import IMPORT, LAST, Record, compacted_through, last_fit, records
@@ -52,7 +52,7 @@ MAX_IMPORTANT = 12
 RECORDS_AT_ONCE = 2**31
 REFIT = "Refit the model and export it again."
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # time stamp in the zip file, so that equal models give equal files
-LABELS, GROUPS = "labels", "groups"
+LABELS = "labels"
 WIDTH = 110
 SCRIPT = Template(files("sslart.server.studies").joinpath("rebuild.py.template").read_text("utf-8"))
 REMARK = Template("""
@@ -146,7 +146,7 @@ class TrainingStep(NamedTuple):
     call: str
     samples: Any = None
     labels: list[Any] | None = None
-    groups: list[Any] | None = None
+    beside: Mapping[str, list[Any]] = NOTHING  # further arguments, one value per row
     parameters: dict[str, Any] | None = None
 
 
@@ -170,11 +170,11 @@ class _Recorder(Replica):
     def _samples(self, batch: RowBatch) -> Any:
         return self._reader().samples(batch.cells)  # as a frame, which the script can read again
 
-    def _teach(self, model: Any, samples: Any, labels: list[Any], **groups: Any) -> None:
-        super()._teach(model, samples, labels, **groups)
+    def _teach(self, model: Any, samples: Any, labels: list[Any], **beside: Any) -> None:
+        super()._teach(model, samples, labels, **beside)
         if self.model is None:
             self.first = self.settings
-        self.steps.append(TrainingStep("partial_fit", samples, labels, groups.get("groups")))
+        self.steps.append(TrainingStep("partial_fit", samples, labels, beside))
 
     def _set_params(self, params: dict[str, Any]) -> None:
         super()._set_params(params)
@@ -204,7 +204,7 @@ def training_history(study: Study) -> TrainingHistory:
         recorder.first, table = stored.settings, stored.table_to_fit()
         day_first.extend(table.day_first)
         call = "fit" if table.label_counts else "partial_fit"
-        recorder.steps.append(TrainingStep(call, table.samples, table.labels, table.groups))
+        recorder.steps.append(TrainingStep(call, table.samples, table.labels, table.beside))
         return fitted_to(table, stored.settings)
 
     def imported(record: Record) -> Any:
@@ -248,8 +248,8 @@ def _packed(step: TrainingStep, file: str) -> tuple[dict[str, Any], bytes | None
         values = column.astype(object) if str(column.dtype) == "category" else column
         columns[f"c{place}"] = pyarrow.array(values, from_pandas=True)
     columns[LABELS] = pyarrow.array(step.labels, pyarrow.string())
-    if step.groups is not None:
-        columns[GROUPS] = pyarrow.array([json.dumps(one) for one in step.groups], pyarrow.string())
+    for name, values in step.beside.items():
+        columns[name] = pyarrow.array([json.dumps(one) for one in values], pyarrow.string())
     content = io.BytesIO()
     arrow(".parquet").write_table(pyarrow.table(columns), content, compression="zstd")
     kinds = [{"name": name, "kind": str(step.samples[name].dtype)} for name in names]
@@ -269,7 +269,6 @@ def _script(name: str, published: Published, training: TrainingHistory, steps: l
         steps=pformat(steps, width=WIDTH, sort_dicts=False),
         estimator=training.estimator,
         labels=LABELS,
-        groups=GROUPS,
     )
 
 

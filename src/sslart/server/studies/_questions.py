@@ -13,7 +13,7 @@ from sslart._data.labels import UNLABELLED
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import category_text
 from sslart.active import Query, QueryPool
-from sslart.active._queries import MISSING
+from sslart.active._queries import MISSING, is_reserved
 from sslart.server.models._published import Published
 from sslart.server.studies._boxes import special_features
 from sslart.server.studies._samples import LoadedSamples
@@ -92,6 +92,7 @@ class Questions:
             "box": query.node,
             "n_rows": query.n_samples,
             "rows": numbers[self._places[together]].tolist(),
+            "at_random": query.at_random,
             "why": _why(query, prediction),
             "special": special_features(self._loaded, place, query.node),
             "prediction": prediction,
@@ -101,7 +102,7 @@ class Questions:
         """Return a sample of the pool and the most similar ones in the pool, the nearest first."""
         coded = self._coded
         apart = np.abs(coded - coded[row]).sum(axis=1)
-        apart[done], apart[row] = np.inf, -1.0
+        apart[done | is_reserved(np.arange(len(apart)))], apart[row] = np.inf, -1.0
         nearest = np.argsort(apart, kind="stable")[:N_ALIKE]
         return np.asarray(nearest[apart[nearest] < np.inf])
 

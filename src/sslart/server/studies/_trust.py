@@ -24,7 +24,7 @@ from sslart._utils.intervals import Estimate, wilson
 from sslart._utils.notes import collected_notes
 from sslart._utils.text import number_text, plural, printable
 from sslart.active import LearningCurve, learning_curve
-from sslart.active._estimates import MAX_SAMPLES, PopulationAccuracy, RandomOrder, population_accuracy, random_order
+from sslart.active._random_order import RandomOrder, random_order
 from sslart.reporting._summary import confidence_bins, max_error_text
 from sslart.server.studies._samples import spread
 from sslart.server.studies._study import Study
@@ -87,7 +87,8 @@ def trust(view: ModelView, places: IntArray, rows: IntArray) -> dict[str, Any]:
         "quality": plain_quality(stated),
         "how": _how(stated),
         "labels": 0 if left_out is None else len(left_out.truth),
-        "counted": 0 if left_out is None else left_out.n_labels,
+        "counted": stated.n_labels,
+        "chosen": stated.n_chosen,
         "accuracy": None,
         "balanced": None,
         "why_not": stated.why_not or None,
@@ -109,8 +110,8 @@ def trust(view: ModelView, places: IntArray, rows: IntArray) -> dict[str, Any]:
             for one, own in zip(found["classes"], stated.classes, strict=True)
         ],
         "confusion": _confusion(view, left_out, places, rows),
-        "calibration": _calibration(left_out),
-        "coverage": _coverage(view, left_out),
+        "calibration": _calibration(left_out.drawn),
+        "coverage": _coverage(view, left_out.drawn),
     }
 
 
@@ -128,7 +129,7 @@ def _how(stated: ModelQuality) -> str:
 
 
 def _confusion(view: ModelView, left_out: LooPredictions, places: IntArray, rows: IntArray) -> dict[str, Any]:
-    """Return the confusion matrix with the known rows of each cell.
+    """Return the confusion matrix of all left-out labels, chosen ones too, with the known rows of each cell.
 
     The label that is least probable where it is left out comes first: it may be a wrong one.
     """
@@ -136,13 +137,15 @@ def _confusion(view: ModelView, left_out: LooPredictions, places: IntArray, rows
     cells: list[list[list[int]]] = [[[] for _ in range(n)] for _ in range(n)]
     probable = left_out.proba[np.arange(len(places)), left_out.truth]
     order = np.argsort(probable, kind="stable")
+    counts = np.zeros((n, n), dtype=np.int64)
+    np.add.at(counts, (left_out.truth, left_out.predicted), 1)
     for label in order[places[order] != NOT_FOUND].tolist():
         own = cells[left_out.truth[label]][left_out.predicted[label]]
         if len(own) < MAX_ROWS:
             own.append(int(rows[places[label]]))
     return {
         "classes": view.classes.tolist(),
-        "counts": [row[:n] for row in view.quality.confusion],
+        "counts": counts.tolist(),
         "rows": cells,
         "without_row": int((places == NOT_FOUND).sum()),
     }
@@ -305,32 +308,17 @@ def _number(cell: Any) -> float:
     return value if isfinite(value) else np.nan
 
 
-def over_all_of(study: Study) -> PopulationAccuracy | None:
-    """Return the accuracy over all samples, by left-out labels; None where it cannot be estimated."""
-    loaded, published, has_label = study.loaded, study.published, study.has_label
-    left_out = published.view.left_out
-    if left_out is None or not len(loaded):
-        return None
-    places = np.flatnonzero(~has_label)
-    n_open, n_labelled = len(places), int(has_label.sum())
-    if n_open > MAX_SAMPLES:
-        places = np.sort(np.random.default_rng(0).choice(places, MAX_SAMPLES, replace=False))
-    confidence = published.view.predict_proba(loaded.samples.table[places]).max(axis=1) if n_open else np.zeros(0)
-    return population_accuracy(left_out, confidence, n_open, n_labelled)
-
-
 def quality(study: Study, target: float | None) -> dict[str, Any]:
     """Return the quality of a model, and the number of labels needed for an accuracy, where one is wanted."""
-    summary, over_all = summarise(study.published.view), over_all_of(study)
+    summary = summarise(study.published.view)
     stated = summary.quality
-    needed, why_not = (None, "") if target is None else _needed(study, over_all, target)
+    needed, why_not = (None, "") if target is None else _needed(study, target)
     return {
         "labels": round(sum(one.n_labels for one in summary.classes)),
         "classes": [{"class": one.label, "labels": one.n_labels} for one in summary.classes],
         "quality": plain_quality(stated),
         "how": stated.how,
         "accuracy": plain_share(stated.accuracy),
-        "over_all": None if over_all is None else plain_share(over_all.estimate),
         "why_not": stated.why_not,
         "warnings": summary.warnings(),
         "target": target,
@@ -339,14 +327,14 @@ def quality(study: Study, target: float | None) -> dict[str, Any]:
     }
 
 
-def _needed(study: Study, over_all: PopulationAccuracy | None, target: float) -> tuple[dict[str, Any] | None, str]:
+def _needed(study: Study, target: float) -> tuple[dict[str, Any] | None, str]:
     published, n_open = study.published, int((~study.has_label).sum())
-    if published.view.left_out is None or over_all is None:
+    if published.view.quality.accuracy is None:
         return None, published.view.quality.why_not
     curve: LearningCurve = learning_curve(published.model)
     if curve.why_not:
         return None, curve.why_not
-    found = curve.starting_from(over_all.estimate.value or 0.0, over_all.resampled).labels_for(target)
+    found = curve.labels_for(target)
     text, least = str(found), curve.n_furthest - curve.n_now if found.more is None else found.more
     if least > n_open:
         wanted = f"an accuracy of {100 * target:g} %"
@@ -358,9 +346,9 @@ def random_order_of(study: Study) -> dict[str, Any]:
     """Return the number of labels in random order that would reach the quality of the model."""
     published = study.published
     published.check_has_label()
-    summary, over_all = summarise(published.view), over_all_of(study)
-    n_labels = round(sum(one.n_labels for one in summary.classes))
-    accuracy = None if over_all is None else over_all.estimate.value
+    summary = summarise(published.view)
+    n_labels, stated = round(sum(one.n_labels for one in summary.classes)), summary.quality.accuracy
+    accuracy = None if stated is None else stated.value
     if accuracy is None:
         return {"labels": n_labels, "random": None, "text": f"Not known yet: {summary.quality.why_not}."}
     samples = study.loaded.samples.raw()

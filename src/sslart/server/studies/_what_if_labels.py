@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,15 +34,18 @@ def fitted(rows: StoredRows, sequence: int, *, together: bool = False) -> Publis
     return Published(model, sequence, rows.settings)
 
 
-def trial(study: Study, changed: Mapping[int, Any], *, together: bool = False) -> dict[str, Any]:
+def trial(
+    study: Study, changed: Mapping[int, Any], *, unlabelled: Collection[int] = (), together: bool = False
+) -> dict[str, Any]:
     """Return the result of a fit with changed labels by row, next to that of one without the change.
 
     Where the published model is not as it was fitted, a copy is fitted without the change, so that nothing but the
-    change makes a difference. `together`: the changed labels are one answer about similar rows.
+    change makes a difference. `unlabelled`: rows without a label until now; `together`: the changed labels are one
+    answer about similar rows.
     """
     stored, published, reader = study.stored_rows(), study.published, study.reader
     is_fitted = published.sequence == study.model.accepted == last_fit(reader, study.model.id, published.sequence)
-    after = fitted(stored._replace(changed=changed), published.sequence, together=together)
+    after = fitted(stored._replace(changed=changed, new=frozenset(unlabelled)), published.sequence, together=together)
     before = published if is_fitted else fitted(stored, published.sequence)
     old, new = before.view.left_out, after.view.left_out
     both = None

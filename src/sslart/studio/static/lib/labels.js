@@ -144,11 +144,12 @@ async function taken(name, answer, label) {
 /**
  * Label rows with a class, or withdraw their labels with null. Returns the answer of the service when it has learnt them.
  * `previous` is the label of each row before, if it is known; it is asked for otherwise.
+ * `drawn` is the row that was drawn at random to be labelled, if one was: quality is measured on such rows.
  * @param {Iterable<number>} rows
  * @param {any} label
- * @param {{ previous?: any[] }} [options]
+ * @param {{ previous?: any[], drawn?: number | null }} [options]
  */
-export async function labelRows(rows, label, { previous } = {}) {
+export async function labelRows(rows, label, { previous, drawn = null } = {}) {
   const name = modelName.value;
   const numbers = [...rows];
   if (!numbers.length) return null;
@@ -156,7 +157,7 @@ export async function labelRows(rows, label, { previous } = {}) {
   const given = { rows: numbers, label, previous: before.every((one) => one === null) ? null : before, id: newKey() };
   keepStack(name, [...stackOf(name), given]);
   try {
-    const labels = numbers.map((row) => ({ row, label }));
+    const labels = numbers.map((row) => ({ row, label, at_random: row === drawn }));
     const answer = await post(name, labels, { seconds: given.previous ? 0 : SECONDS_TO_LEARN, together: numbers.length > 1 });
     await taken(name, answer, label);
     return answer;
@@ -176,7 +177,7 @@ export async function undo() {
   undone.value = given.rows;
   say(t("labels.undone", { n: given.rows.length, label: given.label ?? t("common.no_label"), row: String(given.rows[0]) }));
   try {
-    const answer = await post(name, given.rows.map((row, at) => ({ row, label: given.previous?.[at] ?? null })), { seconds: 0 });
+    const answer = await post(name, given.rows.map((row, at) => ({ row, label: given.previous?.[at] ?? null, at_random: false })), { seconds: 0 });
     await taken(name, answer, null);
     return given.rows;
   } catch (error) {

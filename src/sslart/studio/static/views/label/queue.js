@@ -84,7 +84,7 @@ class Queue {
     });
     try {
       const areNew = !rows.some((row) => this.elsewhere.value.has(row));
-      await labelRows(rows, label, { previous: areNew ? rows.map(() => null) : undefined });
+      await labelRows(rows, label, { previous: areNew ? rows.map(() => null) : undefined, drawn: question.at_random ? question.row : null });
     } catch (error) {
       fail(error);
       this.expect(rows, -1);
