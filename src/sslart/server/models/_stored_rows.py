@@ -44,7 +44,7 @@ ROWS_PER_PART = 10_000
 ROWS_TOGETHER = 10_000
 LABEL = "labels given one by one"  # column name used if the settings name none
 ANSWER, CHOSEN, YES = "answers of labels", "rows chosen to be labelled", "yes"  # columns, and the value of the second
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
 MAX_DIGITS = 20
 
 Progress = Callable[[str, float], None]
