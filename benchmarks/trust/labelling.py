@@ -229,8 +229,8 @@ def section(results: Sequence[dict[str, Any]]) -> str:
         width = 100 * np.mean([one["high"] - one["low"] for one in stated])
         n_exceed = sum(map(exceeds, answering))
         lines.append(
-            f"one in {every}: holds {sum(map(holds, stated))} of {len(stated)} looks; width {width:.0f}; errors {error} "
-            f"(bias by all {bias:+.1f}); limit exceeded at {n_exceed} of {len(answering)}; accuracy "
+            f"one in {every}: holds {sum(map(holds, stated))} of {len(stated)} looks; width {width:.0f}; "
+            f"errors {error} (bias by all {bias:+.1f}); limit exceeded at {n_exceed} of {len(answering)}; accuracy "
             + ", ".join(
                 f"{n}: {100 * np.mean([one['found'] for one in looks if one['n_answers'] == n]):.1f}" for n in LOOKS
             )
