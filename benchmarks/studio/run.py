@@ -12,7 +12,7 @@ from pathlib import Path
 
 from machine import description
 from sslart._utils.text import plural
-from studio import answers, estimates, frames, live
+from studio import answers, frames, live
 from studio.tables import FRESH, LOOKED_AT, NOT_LOOKED_AT
 
 PAGE = Path(__file__).parents[2] / "docs" / "studio_benchmarks.md"
@@ -28,7 +28,6 @@ def page(options: argparse.Namespace) -> str:
         answers.group(sources, options.seeds, answers.ANSWERS, lambda text: print(text, flush=True))
         for sources in (FRESH, NOT_LOOKED_AT, LOOKED_AT)
     )
-    estimated = estimates.comparison(1)
     return f"""# Benchmarks of the studio
 
 Written by `make bench-studio`. {description("playwright")}; Chromium {version}, without a window and without a graphics
@@ -80,16 +79,7 @@ computing jobs, cells, aircraft, ring, and segment and phoneme of KEEL.
 
 {known.text}
 
-## The accuracy that is shown
-On the same tables, after 15, 30 and 45 labels: the accuracy that the view Label estimates for all samples, and the
-leave-one-out accuracy of the labels, each against the share of the samples without a label that is predicted rightly.
-Bias and error (mean, and mean of the absolute differences) and the width of the 95 % interval are in points of
-accuracy; held: in how many cases the interval has the true accuracy in it.
-
-{estimated}
-
-New are the tables of KEEL, known the others. The width of the interval was chosen on storms, spam, rodents, digits,
-pitches, cells and breast cancer, so that the new tables took no part in that.
+The accuracy that is shown while a table is labelled is checked in [trust.md](trust.md).
 """
 
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_digits, load_iris
 
 from sslart import AutoSSLART
-from sslart.active._estimates import random_order
+from sslart.active._random_order import random_order
 
 
 @pytest.mark.slow

@@ -90,7 +90,7 @@ def test_the_quality_moves_with_the_answers(opened: Opened) -> None:
     wait_for(lambda: len(labels(opened)) == 8)
     wait_for(lambda: "95 % interval" in page.locator(".quality").inner_text())
     wait_for(lambda: opened.http.get("/v1/jobs").json()["jobs"][0]["state"] == "done")
-    value = opened.http.get("/v1/models/iris/quality").json()["over_all"]["value"]
+    value = opened.http.get("/v1/models/iris/quality").json()["accuracy"]["value"]
     wait_for(lambda: f"{100 * value:.0f} %" in page.locator(".accuracy-words strong").inner_text().replace("\xa0", " "))
     assert "at least 20 labels" in page.locator(".quality").inner_text()
     page.close()

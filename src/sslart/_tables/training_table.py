@@ -88,7 +88,7 @@ class ColumnRoles(NamedTuple):
         names = list(columns)
         left_out = [name for name in (self.id_column, *split_names(self.ignore, names)) if name is not None]
         categories, used = split_names(self.category, names), split_names(self.use, names)
-        check_columns(names, [self.label, self.group, *left_out, *categories, *used], source)
+        check_columns(names, [self.label, self.group, self.chosen, *left_out, *categories, *used], source)
         if self.label is not None and self.label in (self.group, *left_out):
             raise ValueError(f"Column {self.label!r} cannot be the label and be left out: name another column.")
         if self.group in left_out:

@@ -138,6 +138,12 @@ def fit(
     id_column: Annotated[str | None, option.column("column of row IDs, not a feature", "--id")] = None,
     ignore: Annotated[list[str] | None, option.columns("columns to leave out: A,B or repeat the option")] = None,
     group: Annotated[str | None, option.column(option.GROUP_HELP)] = None,
+    chosen: Annotated[
+        str | None,
+        option.column(
+            "column that is not blank where a labelled row was chosen, not drawn at random, as by sslart label"
+        ),
+    ] = None,
     category: Annotated[list[str] | None, option.columns("numeric columns that are categorical codes")] = None,
     number: Annotated[
         list[str] | None,
@@ -225,9 +231,9 @@ def fit(
     option.check_wanted(accuracy)
     if out == STANDARD:
         raise ValueError("The model cannot be written to standard output: give a file name with --out.")
-    named = ColumnRoles(label, id_column, group, ignore, category, use, number)
+    named = ColumnRoles(label, id_column, group, ignore, category, use, number, chosen=chosen)
     if server is not None:
-        refuse(dask=use_dask, cost=cost, accuracy=accuracy, number=number)
+        refuse(dask=use_dask, cost=cost, accuracy=accuracy, number=number, chosen=chosen)
         if given or (vigilance, seed, most_rows, wait) != (VIGILANCE, 0, MOST_ROWS, option.SECONDS_TO_WAIT):
             raise ValueError(
                 "With --server the model is AutoSSLART with default settings: leave out the options of the model, "
@@ -239,8 +245,10 @@ def fit(
             fitted = _fit_with_service(client, data, named, out, encoding, quiet=quiet and not as_json)
     else:
         check_target(out, data)
-        if use_dask and any(one is not None for one in (encoding, accuracy, number)):
-            raise ValueError("--encoding, --accuracy and --number cannot be combined with --dask: leave them out.")
+        if use_dask and any(one is not None for one in (encoding, accuracy, number, chosen)):
+            raise ValueError(
+                "--encoding, --accuracy, --number and --chosen cannot be combined with --dask: leave them out."
+            )
         estimator = estimator_of({"vigilance": vigilance, "random_state": seed, **given})
         file = ModelFile("fit", out, wait=wait)
         if use_dask:

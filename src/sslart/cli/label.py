@@ -49,7 +49,9 @@ def label(
     questions: Annotated[int, option.count("maximum number of questions")] = 20,
     label: Annotated[str | None, option.column("column with the classes; labelled rows are not asked about")] = None,
     id_column: Annotated[str | None, option.column("column of row IDs", "--id")] = None,
-    record: Annotated[str | None, option.file("append each label to this CSV file: row, ID and class")] = None,
+    record: Annotated[
+        str | None, option.file("append each label to this CSV file: row, ID, class, and yes where the row was chosen")
+    ] = None,
     write: Annotated[
         bool, typer.Option("--write", help="write each label into the column --label of the table itself")
     ] = False,
@@ -65,9 +67,10 @@ def label(
     """Ask for the labels that would help most (active learning), learn each at once, and print the accuracy.
 
     The first questions are about rows in dense regions without labels, later ones increasingly about rows between the
-    classes; every third row is chosen regardless of the predictions, so that no class is overlooked. If the rows of a
-    box are very similar, a class followed by * labels all of them, and has the weight of all of them. The model is
-    saved after every label. The file is read in pieces and may be larger than memory.
+    classes. Every third row is drawn at random: only these measure the accuracy, since chosen rows are more difficult
+    than others. Answer them with care, and skip as few as possible. If the rows of a box are very similar, a class
+    followed by * labels all of them, and has the weight of all of them. The model is saved after every label. The file
+    is read in pieces and may be larger than memory.
 
     With --write, each label is saved in the table before the model learns it, so no answer is lost if the command is
     interrupted. All other cells stay as they are. --write supports CSV, TSV and Parquet; for other formats,
@@ -170,7 +173,7 @@ class _Session:
                 table.add([row + 1 for row in rows], answer.label)
             self._learn(query, rows, answer)
             if record is not None:
-                self._add_to(record, rows, answer.label)
+                self._add_to(record, query, rows, answer.label)
             self._show_state()
 
     def _skip(self, query: Query, rows: Sequence[int], *, whole_box: bool = False) -> None:
@@ -184,7 +187,9 @@ class _Session:
         A label for a whole box is learnt for one row, weighted by the number of rows.
         """
         row, sample, typed = query.row + 1, self._pool.sample(query), [answer.label]
-        given: dict[str, Any] = {"groups": [self._groups[row]]} if self._groups.get(row) else {}
+        given: dict[str, Any] = {"at_random": [query.at_random]}
+        if self._groups.get(row):
+            given["groups"] = [self._groups[row]]
         if answer.whole_box:
             given["sample_weight"] = [len(rows)]
         try:
@@ -226,6 +231,8 @@ class _Session:
         row, name, sample = query.row + 1, self._names.get(query.row + 1), self._pool.sample(query)
         title = f"row {row}" if name is None else f"row {row}, {name}"
         reason = f"one of {query.n_samples} rows in an unlabelled box" if query.new else "the model is uncertain here"
+        if query.at_random:
+            reason = "drawn at random, to measure the accuracy"
         show(f"\nQuestion {number}: {printable(title)}; {reason}")
         show_sample(self.model, sample, query.node if query.tight else None)
         for column, text in self._remarks.get(row, ()):
@@ -236,13 +243,14 @@ class _Session:
             label = printable(self.model.classes_[proba.argmax()])
             show(f"The model predicts {label} (probability {proba.max():.2f}).")
 
-    def _add_to(self, record: str, rows: Sequence[int], label: Any) -> None:
+    def _add_to(self, record: str, query: Query, rows: Sequence[int], label: Any) -> None:
         is_new = not Path(record).exists()
         with Path(record).open("a", encoding="utf-8", newline="") as file:
             if is_new:
-                file.write(csv_row(["row", "id", "class"]))
+                file.write(csv_row(["row", "id", "class", "chosen"]))
             for row in rows:
-                file.write(csv_row([row + 1, self._names.get(row + 1, ""), label]))
+                is_drawn = query.at_random and row == query.row
+                file.write(csv_row([row + 1, self._names.get(row + 1, ""), label, "" if is_drawn else "yes"]))
 
 
 class Answer(NamedTuple):

@@ -20,7 +20,7 @@ function Inside() {
     <div class=${value.accuracy ? "trust-columns" : "stack trust-unmeasured"}>
       <div class="stack">
         <${QualityCard} trust=${value} />
-        ${value.confusion && html`<${ConfusionCard} confusion=${value.confusion} />`}
+        ${value.confusion && html`<${ConfusionCard} confusion=${value.confusion} chosen=${value.chosen} />`}
         ${value.accuracy && html`<${GroupsCard} key=${name} name=${name} />`}
       </div>
       ${value.accuracy && html`<div class="stack">

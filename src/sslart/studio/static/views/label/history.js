@@ -12,7 +12,7 @@ export function historyOf(name) {
 }
 
 /** Add a quality to the history; entries with more labels, which were undone since, are dropped. */
-export function withQuality(name, { labels, over_all: accuracy }) {
+export function withQuality(name, { labels, accuracy }) {
   const before = historyOf(name).filter((one) => one.x < labels);
   if (!accuracy) return before;
   const points = [...before, { x: labels, y: accuracy.value, low: accuracy.low, high: accuracy.high }].slice(-MOST);

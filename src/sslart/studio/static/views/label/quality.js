@@ -15,15 +15,13 @@ import { RandomOrder } from "./random_order.js";
 const KEPT = "sslart.target";
 
 function Accuracy({ quality, target }) {
-  const found = quality.over_all;
+  const found = quality.accuracy;
   if (!found) return html`<p class="muted">${quality.why_not ? t("label.not_measured", { text: quality.why_not }) : t("label.no_quality")}</p>`;
   return html`<div class="accuracy" role="status">
     <p class="accuracy-words"><strong class="big number">${percent(found.value)}</strong>
       <span class="muted">${t("label.interval", { low: percent(found.low), high: percent(found.high) })}</span></p>
     <${IntervalBar} value=${found.value} low=${found.low} high=${found.high} label=${t("label.quality")} target=${target} />
-    <p class="small muted">${t("label.over_all")}</p>
-    ${quality.accuracy && html`<p class="small muted">${t("label.on_labels", { value: percent(quality.accuracy.value), low: percent(quality.accuracy.low), high: percent(quality.accuracy.high) })}</p>`}
-    ${quality.accuracy && html`<${Statement} quality=${quality.quality} />`}
+    <${Statement} quality=${quality.quality} />
   </div>`;
 }
 
@@ -91,7 +89,7 @@ export function QualityCard() {
       ${more.value && html`<${Needed} quality=${more.value} />`}
       <${Warnings} warnings=${Object.entries(quality.warnings)} />
       <${History} points=${points} target=${target} />
-      <${RandomOrder} name=${name} labels=${quality.labels} hasQuality=${quality.over_all !== null} />
+      <${RandomOrder} name=${name} labels=${quality.labels} hasQuality=${quality.accuracy !== null} />
       ${more.value && html`<p class="small muted">${t("label.in_labelled_boxes", { share: percent(more.value.share_in_labelled_boxes) })}</p>`}
       ${quality.labels > 0 && html`<${LabelsByClass} quality=${quality} />`}`}
   </section>`;

@@ -36,13 +36,13 @@ function Matrix({ confusion, open, onOpen }) {
   </table></div>`;
 }
 
-export function ConfusionCard({ confusion }) {
+export function ConfusionCard({ confusion, chosen }) {
   const [open, setOpen] = useState(null);
   const isThere = open !== null && open.truth < confusion.classes.length && open.predicted < confusion.classes.length;
   const toggle = (cell) => setOpen(open?.truth === cell.truth && open?.predicted === cell.predicted ? null : cell);
   return html`<section class="card" aria-labelledby="trust-confusion">
     <h2 id="trust-confusion">${t("trust.confusion")}</h2>
-    <p class="muted small">${t("trust.confusion_text")}</p>
+    <p class="muted small">${t("trust.confusion_text")} ${chosen > 0 ? t("trust.confusion_chosen") : ""}</p>
     <${Matrix} confusion=${confusion} open=${open} onOpen=${toggle} />
     <p class="muted small">${t("trust.confusion_legend")} ${confusion.without_row > 0 ? t("trust.without_row", { n: confusion.without_row }) : ""}</p>
     ${isThere && html`<${CellSamples} truth=${confusion.classes[open.truth]} predicted=${confusion.classes[open.predicted]}
