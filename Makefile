@@ -176,6 +176,8 @@ active: $(VENV)/accuracy $(VENV)/bench
 
 # reported accuracy and guarantees on held-out samples, compared with MAPIE; results are kept in results/trust
 trust: $(VENV)/accuracy $(VENV)/bench
+	$(IN_BENCHMARKS) -W ignore -m trust.panels > /dev/null
+	$(IN_BENCHMARKS) -W ignore -m trust.labelling > /dev/null
 	$(IN_BENCHMARKS) -W ignore -m trust.run --jobs 2
 
 # streams against river and, where Java is, CapyMOA in a folder of its own; results are kept in results/streams

@@ -80,6 +80,13 @@ def parsed(parser: argparse.ArgumentParser, name: str, line: Sequence[str] | Non
     return parser.parse_args(line)
 
 
+def put_section(page: Path, text: str) -> None:
+    """Write a section into a page, in place of the one with the same heading, or at the end."""
+    before, _, rest = page.read_text().partition(text.split("\n", 1)[0])
+    after = rest.partition("\n## ")
+    page.write_text(f"{before.rstrip()}\n\n{text}{''.join(after[1:])}")
+
+
 def show_or_write(text: str, page: Path | None) -> None:
     """Print a page where it is of a part of the measurements, and has no file; else write it."""
     if page is None:

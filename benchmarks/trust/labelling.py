@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ import pandas as pd
 import pieces
 from sslart import AutoSSLART
 from sslart._mapping.model_view import view_of
+from sslart._utils.text import markdown_table
 from sslart.active import QueryPool, _queries
 from trust.panels import classes_of, table_of
 
@@ -184,9 +185,120 @@ def holds(look: dict[str, Any]) -> bool:
     return bool(low <= look["found"] <= high)
 
 
+def holds_always(result: dict[str, Any]) -> bool:
+    """Return True if the interval holds at every look at which there is one."""
+    return all(holds(look) for look in result["looks"] if "value" in look)
+
+
 def exceeds(look: dict[str, Any]) -> bool:
     """Return True if more answers are wrong than the limit says."""
     return bool(look["wrong"] > MAX_ERROR * look["answered"])
+
+
+def judged(folder: Path) -> list[dict[str, Any]]:
+    """Return the stored results of the tables for judging."""
+    names = {one.name for one in JUDGING}
+    found = pieces.stored(folder / FILE)
+    return [one for one in found if one["table"] in names and one["draw_every"] == _queries.DRAW_EVERY]
+
+
+class Totals(NamedTuple):
+    """Figures over the looks at some sessions."""
+
+    n_looks: int
+    n_stated: int  # with an interval
+    n_held: int
+    width: float  # mean width of the intervals, in points, as the next ones
+    bias: float  # mean of stated minus found
+    bias_by_all: float  # of the leave-one-out accuracy of all labels
+    errors: dict[str, float]  # root mean squared errors of estimates
+    n_answering: int
+    n_exceeding: int
+    accuracy: float  # mean at the last look
+
+    @classmethod
+    def of(cls, results: Sequence[dict[str, Any]]) -> Totals:
+        looks = [look for one in results for look in one["looks"]]
+        stated, answering = [one for one in looks if "value" in one], [one for one in looks if one["answered"]]
+        measured = [one for one in looks if "by_random" in one]
+
+        def mean(values: Iterable[float]) -> float:
+            known = list(values)
+            return 100 * float(np.mean(known)) if known else float("nan")
+
+        return cls(
+            len(looks),
+            len(stated),
+            sum(map(holds, stated)),
+            mean(one["high"] - one["low"] for one in stated),
+            mean(one["value"] - one["found"] for one in stated),
+            mean(one["by_all"] - one["found"] for one in measured),
+            {
+                name: 100 * sqrt(np.mean([(one[name] - one["found"]) ** 2 for one in measured]))
+                for name in ("by_all", "by_random", "by_confidence")
+            },
+            len(answering),
+            sum(map(exceeds, answering)),
+            mean(one["looks"][-1]["found"] for one in results),
+        )
+
+
+def tuning_text(results: Sequence[dict[str, Any]]) -> str:
+    """Return a table of shares of random draws, and of estimates."""
+    head = ["drawn", "interval holds", "width", "by all", "by random", "by confidence", "bias by all", "accuracy"]
+    rows = []
+    for every in dict.fromkeys(one["draw_every"] for one in results):
+        own = Totals.of([one for one in results if one["draw_every"] == every])
+        errors = [f"{own.errors[name]:.1f}" for name in ("by_all", "by_random", "by_confidence")]
+        held = f"{own.n_held} of {own.n_stated}"
+        rows.append(
+            [f"1 in {every}", held, f"{own.width:.0f}", *errors, f"{own.bias_by_all:+.1f}", f"{own.accuracy:.1f}"]
+        )
+    return markdown_table(head, rows)
+
+
+def section(results: Sequence[dict[str, Any]]) -> str:
+    """Return the results as a section of docs/trust.md."""
+    every = Totals.of(results)
+    rows = []
+    for name in dict.fromkeys(one["table"] for one in results):
+        for together in (False, True):
+            own = [one for one in results if one["table"] == name and one["together"] == together]
+            if own:
+                found = Totals.of(own)
+                held, limit = f"{found.n_held} of {found.n_stated}", f"{found.n_exceeding} of {found.n_answering}"
+                kind = f"{name}{', several rows' if together else ''}"
+                rows.append(
+                    [kind, held, f"{found.width:.0f}", f"{found.bias:+.1f}", f"{found.bias_by_all:+.1f}", limit]
+                )
+    head = ["table", "interval holds", "width", "stated - found", "all labels - found", "limit exceeded"]
+    sessions = sum(map(holds_always, results))
+    grouped = ", ".join(f"{one.name} ({one.unit})" for one in JUDGING if one.unit)
+    looks_text = f"{', '.join(map(str, LOOKS[:-1]))} and {LOOKS[-1]}"
+    lines = [
+        "## Labels chosen by queries",
+        "",
+        f"A script answers {LOOKS[-1]} queries of `QueryPool` on each table, and the statement of quality is read "
+        f"after {looks_text} answers. One query in {results[0]['draw_every']} is drawn at random, and the statement "
+        f"rests on these. In every second session, one answer labels up to {N_ALIKE} similar rows if all of them are "
+        f"of one class. On {grouped} the column in brackets is given as `groups=`, and the test rows are of other groups. By "
+        "`python -m trust.labelling --page`. The share of random draws and the kind of interval were chosen on other "
+        f"tables ({', '.join(one.name for one in TUNING)}).",
+        "",
+        f"The 95 % interval holds the accuracy on other rows at **{every.n_held} of {every.n_stated}** looks "
+        f"({100 * every.n_held / max(every.n_stated, 1):.1f} %), and at every look in {sessions} of {len(results)} "
+        "sessions; it is widened by the error of the test rows. The leave-one-out accuracy of all labels, chosen ones "
+        f"included, is {every.bias_by_all:+.1f} points off on average (root mean squared error "
+        f"{every.errors['by_all']:.1f}), that of the rows drawn at random {every.bias:+.1f} "
+        f"({every.errors['by_random']:.1f}). With `max_error={MAX_ERROR}`, more than this share of the answers is "
+        f"wrong at **{every.n_exceeding} of {every.n_answering}** of the looks at which the model answers anything, of "
+        f"{every.n_looks}.",
+        "",
+        markdown_table(head, rows),
+        "",
+        "Width and differences in points.",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
@@ -195,6 +307,7 @@ def main() -> None:
     parser.add_argument("--tuning", action="store_true")
     parser.add_argument("--every", type=int, nargs="+", default=[_queries.DRAW_EVERY], help="shares of random draws")
     parser.add_argument("--draws", type=int, default=N_DRAWS)
+    parser.add_argument("--page", action="store_true", help="write the section into docs/trust.md")
     parser.add_argument("--out", type=Path, default=pieces.ROOT / "results" / "trust" / FILE)
     arguments = parser.parse_args()
     pieces.one_thread_each()
@@ -211,31 +324,11 @@ def main() -> None:
             known[tuple(one)] = do(one)
             pieces.store(arguments.out, [known[tuple(one)]])
             print(one, flush=True)
-    print(section([known[tuple(one)] for one in work]))
-
-
-def section(results: Sequence[dict[str, Any]]) -> str:
-    """Return the results as lines."""
-    lines = []
-    for every in dict.fromkeys(one["draw_every"] for one in results):
-        looks = [look for one in results if one["draw_every"] == every for look in one["looks"]]
-        stated = [one for one in looks if "value" in one]
-        answering = [one for one in looks if one["answered"]]
-        error = {
-            name: 100 * sqrt(np.mean([(one[name] - one["found"]) ** 2 for one in looks if name in one]))
-            for name in ("by_all", "by_random", "by_confidence")
-        }
-        bias = 100 * np.mean([one["by_all"] - one["found"] for one in looks if "by_all" in one])
-        width = 100 * np.mean([one["high"] - one["low"] for one in stated])
-        n_exceed = sum(map(exceeds, answering))
-        lines.append(
-            f"one in {every}: holds {sum(map(holds, stated))} of {len(stated)} looks; width {width:.0f}; "
-            f"errors {error} (bias by all {bias:+.1f}); limit exceeded at {n_exceed} of {len(answering)}; accuracy "
-            + ", ".join(
-                f"{n}: {100 * np.mean([one['found'] for one in looks if one['n_answers'] == n]):.1f}" for n in LOOKS
-            )
-        )
-    return "\n".join(lines)
+    results = [known[tuple(one)] for one in work]
+    text = tuning_text(results) if arguments.tuning else section(results)
+    print(text)
+    if arguments.page:
+        pieces.put_section(pieces.ROOT / "docs" / "trust.md", text)
 
 
 if __name__ == "__main__":

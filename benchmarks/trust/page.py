@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from machine import description
 from sslart._utils.text import markdown_table
-from trust import draws, guarantees, limits, novelty, panels, sections
+from trust import draws, guarantees, limits, novelty, sections
 from trust.figures import LIMIT, Result, at, by_set
 from trust.sections import Findings, Row
 from trust.simulations import CHANGES, COPIES, N_LABELS, PLAIN, RIVALS
@@ -57,8 +57,8 @@ def _n_repeats(findings: Findings, *simulations: str) -> int:
     return 1 + max((one["repeat"] for name in simulations for one in findings.of(name)), default=-1)
 
 
-def page(results: Sequence[Result], names: Sequence[str], label: str, of_panels: Sequence[Result] = ()) -> str:
-    """Return the page, or these sections of it; at its end that of the tables with several rows of one unit."""
+def page(results: Sequence[Result], names: Sequence[str], label: str, further: Sequence[str] = ()) -> str:
+    """Return the page, or these sections of it; `further` ones come at its end."""
     findings = Findings(results)
     rows = [row for name, rows_of in ROWS.items() if name in names for row in rows_of(findings)]
     text = (
@@ -86,4 +86,4 @@ def page(results: Sequence[Result], names: Sequence[str], label: str, of_panels:
         f"promised; where a standard error of coverage, error or false alarms is given, but for {LIMIT:g} of these.\n\n"
     )
     text += "\n\n".join(text_of(findings) for name, text_of in TEXTS.items() if name in names) + "\n"
-    return f"{text}\n{panels.section(of_panels)}" if of_panels else text
+    return "\n".join([text, *further])

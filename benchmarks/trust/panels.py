@@ -306,11 +306,7 @@ def main() -> None:
     text = section([known[tuple(one)] for one in work if tuple(one) in known])
     print(text)
     if arguments.page:
-        page = pieces.ROOT / "docs" / "trust.md"
-        heading = text.split("\n", 1)[0]
-        before, _, rest = page.read_text().partition(heading)
-        after = rest.partition("\n## ")
-        page.write_text(f"{before.rstrip()}\n\n{text}{''.join(after[1:])}")
+        pieces.put_section(pieces.ROOT / "docs" / "trust.md", text)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import pandas as pd
 
 import pieces
 from accuracy.sets import ORDER
-from trust import conformal, draws, figures, limits, measures, page, panels, run, simulations, thresholds
+from trust import conformal, draws, figures, labelling, limits, measures, page, panels, run, simulations, thresholds
 from trust.simulations import COPIES, LATER, NOISE, PLAIN, Work, do
 
 IRIS = Work(PLAIN, "Iris", 20, 0)
@@ -230,10 +230,25 @@ def test_the_page_has_the_tables_with_several_rows_of_a_unit_if_they_were_measur
     assert panels.judged(tmp_path) == []
     pieces.store(tmp_path / panels.FILE, [one, {**one, "table": "plm/Males"}])  # the second one is for tuning
     assert panels.judged(tmp_path) == [one]
-    found = page.page([], (), "x", panels.judged(tmp_path))
+    found = page.page([], (), "x", [panels.section(panels.judged(tmp_path))])
     assert "The interval holds in **1 of 1** fits" in found
     assert "is wrong in 0 of 0; with `confidence=None` in 1 of 1." in found
     assert "Dependent rows" not in page.page([], (), "x")
+
+
+def test_the_statement_is_read_while_a_script_answers_queries() -> None:
+    table = labelling.JUDGING[1].name
+    found = labelling.do(labelling.Work(table, draw=1, together=True, draw_every=3))
+    assert [look["n_answers"] for look in found["looks"]] == list(labelling.LOOKS)
+    assert all(look["n_random"] == look["n_answers"] // 3 for look in found["looks"])
+    last = found["looks"][-1]
+    assert 0 <= last["low"] <= last["value"] <= last["high"] <= 1
+    assert last["wrong"] <= last["answered"] <= last["n_test"]
+    wrong = {**found, "looks": [{**look, "low": 0.0, "value": 0.0, "high": 0.0} for look in found["looks"]]}
+    text = labelling.section([found, wrong])
+    n = len(labelling.LOOKS)
+    assert f"at every look in {labelling.holds_always(found):d} of 2" in text
+    assert f"**{sum(map(labelling.holds, found['looks']))} of {2 * n}** looks" in text
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sslart._mapping.decision_rules import ErrorLevels
-from sslart._mapping.loo_predictions import FOUND, GIVEN
+from sslart._mapping.loo_predictions import ANSWERS, FOUND, GIVEN
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.optional import heavy
 from sslart._utils.text import category_text, html_table, list_text, plural
@@ -322,10 +322,11 @@ class ConformalPredictor:
     def _counted(self) -> str:
         """Return the number of labels in words."""
         n_labels, n_groups = len(self.left_out.truth), math.floor(self.n_labels + EXACT)
+        labels = plural(n_labels, "label") + (" of samples drawn at random" if self.left_out.is_sequential else "")
         if self.unit == "label":
-            return plural(n_labels, "label")
-        why = {GIVEN: "", FOUND: " of dependent rows"}.get(self.left_out.kind, " of copies")
-        return f"{plural(n_labels, 'label')} in {plural(n_groups, 'group')}{why}"
+            return labels
+        why = {GIVEN: "", FOUND: " of dependent rows", ANSWERS: " by one answer"}.get(self.left_out.kind, " of copies")
+        return f"{labels} in {plural(n_groups, 'group')}{why}"
 
     @property
     def unit(self) -> str:

@@ -140,9 +140,7 @@ def fit(
     group: Annotated[str | None, option.column(option.GROUP_HELP)] = None,
     chosen: Annotated[
         str | None,
-        option.column(
-            "column that is not blank where a labelled row was chosen, not drawn at random, as by sslart label"
-        ),
+        option.column("column that is not blank where a label was chosen, not drawn at random"),
     ] = None,
     category: Annotated[list[str] | None, option.columns("numeric columns that are categorical codes")] = None,
     number: Annotated[

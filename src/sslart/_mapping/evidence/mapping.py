@@ -454,7 +454,9 @@ class EvidenceMapping(CachesValues, Mapping):
     @property
     def n_answers(self) -> int:
         """The number of stored labels, those given by one answer counted once."""
-        answers = self.all_labels().whole().answers if len(self.all_labels()) else np.zeros(0, dtype=np.int64)
+        if not len(self.all_labels()):
+            return 0
+        answers = self.all_labels().whole().answers
         return int((answers == 0).sum()) + len(np.unique(answers[answers != 0]))
 
     @property
