@@ -281,8 +281,9 @@ def section(results: Sequence[dict[str, Any]]) -> str:
         f"A script answers {LOOKS[-1]} queries of `QueryPool` on each table, and the statement of quality is read "
         f"after {looks_text} answers. One query in {results[0]['draw_every']} is drawn at random, and the statement "
         f"rests on these. In every second session, one answer labels up to {N_ALIKE} similar rows if all of them are "
-        f"of one class. On {grouped} the column in brackets is given as `groups=`, and the test rows are of other groups. By "
-        "`python -m trust.labelling --page`. The share of random draws and the kind of interval were chosen on other "
+        f"of one class. On {grouped} the column in brackets is given as `groups=`, and the test rows are of other "
+        "groups. By `python -m trust.labelling --page`. The share of random draws and the kind of interval were chosen "
+        "on other "
         f"tables ({', '.join(one.name for one in TUNING)}).",
         "",
         f"The 95 % interval holds the accuracy on other rows at **{every.n_held} of {every.n_stated}** looks "

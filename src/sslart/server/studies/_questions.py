@@ -133,6 +133,8 @@ def _prediction(loaded: LoadedSamples, published: Published, place: int) -> dict
 
 
 def _why(query: Query, prediction: dict[str, Any] | None) -> str:
+    if query.at_random:
+        return "It was drawn at random: the accuracy is measured on such samples."
     if (prediction is None or query.new) and query.n_samples == 1:
         return "No similar sample has a label."
     if prediction is None or query.new:
