@@ -36,6 +36,7 @@ from sslart._utils.arrays import BoolArray, FloatArray
 from sslart._utils.optional import heavy
 from sslart._utils.resources import memory_text, usable_memory
 from sslart._utils.text import plural, printable_lines
+from sslart._utils.validation import require, saved_array
 
 FEW_ROWS, FEW_VALUES = 64, 4096
 MAX_BYTES = 8  # item size of numeric types that can be converted to double
@@ -536,6 +537,23 @@ def is_missing(value: Any) -> bool:
 def is_category(value: Any) -> bool:
     """Return True if a value can be a category, or None where it is missing."""
     return value is None or (isinstance(value, str | bool | int | float) and not is_missing(value))
+
+
+def table_state(table: Table) -> dict[str, Any]:
+    """Return samples as plain values, to save."""
+    categories = {str(column): list(values) for column, values in table.categories.items()}
+    return {"values": table.values, "categories": categories}
+
+
+def table_from_state(state: Mapping[str, Any], n_columns: int) -> Table:
+    """Restore samples from a saved state after validating them."""
+    values = saved_array(state, "values", np.float64, None, n_columns)
+    categories = {int(column): np.array([*given], dtype=object) for column, given in state["categories"].items()}
+    require(len(values) and not np.isinf(values).any(), "the labelled samples")
+    for column, given in categories.items():
+        fits = given.shape == (len(values),) and 0 <= column < n_columns and np.isnan(values[:, column]).all()
+        require(fits and all(is_category(one) for one in given), "the categories of labelled samples")
+    return Table(values, categories)
 
 
 def as_known_texts(table: Table, known_in: Callable[[int], Collection[Any]]) -> Table:

@@ -23,6 +23,7 @@ from sslart._art.novelty import NoveltyCalibration, NoveltyTest
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED, ClassTable, Label, Labels, check_has_label, read_labels
 from sslart._data.samples import SampleReader, Table, rows_without_values
+from sslart._mapping.audit import Audit
 from sslart._mapping.base import Mapping
 from sslart._mapping.conformal import CERTAINTY, ConformalPredictor, no_promise
 from sslart._mapping.decision_rules import ErrorLevels, balanced_costs, cheapest, expected_costs
@@ -399,6 +400,7 @@ class ModelView:
     max_error: ErrorLevels | None = None  # maximum share of wrong predictions
     confidence: float | None = CERTAINTY  # with which that holds for this model; None: on average
     calibration: NoveltyCalibration | None = None  # of novelty detection
+    audit: Audit | None = None  # samples that are never learnt, on which the quality is measured
 
     @property
     def is_ensemble(self) -> bool:
@@ -522,7 +524,7 @@ class ModelView:
 
     @cached_property
     def quality(self) -> ModelQuality:
-        """The statement of quality by leave-one-out on the stored labels."""
+        """The statement of quality: on the audit if there is one, else by leave-one-out on the stored labels."""
         return quality_of(self)
 
     @property

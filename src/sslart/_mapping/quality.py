@@ -23,6 +23,7 @@ from sslart._utils.text import category_text, list_text, plural
 
 if TYPE_CHECKING:
     from sslart._data.roles import Dependence
+    from sslart._mapping.audit import Audit
     from sslart._mapping.model_view import ModelView
 
 SKILL_LEVEL = 0.05  # significance level of the one-sided test against class frequencies
@@ -112,7 +113,7 @@ class ModelQuality:
     Attributes
     ----------
     how : str
-        The method: leave-one-out, held-out labels, or new rows.
+        The method: leave-one-out, held-out labels, an audit, or new rows.
     n_labels : int
         Number of labels in the evaluation; the labels of a group count as one.
     accuracy : Estimate or None
@@ -140,6 +141,8 @@ class ModelQuality:
     n_chosen : int
         Further labels, of samples that were not drawn at random: learnt, but not in the evaluation. If there are any,
         intervals and the test for skill hold at every look while labels are added.
+    is_audit : bool
+        Whether the labels are those of an audit (`add_audit`), which the model never learns.
     together : JointLabels or None
         Labels that count as one observation; None if each counts by itself.
     dependence : Dependence or None
@@ -166,6 +169,7 @@ class ModelQuality:
     classes: tuple[ClassQuality, ...] = ()
     confusion: tuple[tuple[int, ...], ...] = ()
     n_chosen: int = 0
+    is_audit: bool = False
     together: JointLabels | None = None
     dependence: Dependence | None = None
     limit: Guarantee | None = None
@@ -187,6 +191,8 @@ class ModelQuality:
     def assumes(self) -> str:
         """Assumption under which the figures hold for other rows."""
         drawn = "those from which labelled rows were drawn at random" if self.n_chosen else "the labelled ones"
+        if self.is_audit:
+            drawn = "those of the audit"
         if self.together is None or self.together.kind not in (GIVEN, FOUND):
             return f"new rows are like {drawn}, and rows do not depend on each other"
         units = "groups" if self.dependence is None else self.dependence.units
@@ -361,7 +367,44 @@ def together_of(groups: IntArray, kind: str) -> JointLabels | None:
     return JointLabels(kind, int(several.sum()), len(several)) if len(several) else None
 
 
+def on_samples(
+    classes: Sequence[Label], truth: Sequence[Label], predicted: IntArray, proba: FloatArray, groups: IntArray, how: str
+) -> ModelQuality:
+    """Return the quality of predictions for samples that the model has not learnt.
+
+    `classes` are those of the model, then others; `predicted` are their indices; a group is one observation.
+    """
+    place = {label: index for index, label in enumerate(classes)}
+    known = np.array([place[one] for one in truth], dtype=np.int64)
+    padded = np.zeros((len(truth), len(classes)))
+    padded[:, : proba.shape[1]] = proba
+    _, at, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    return measure(Measured(known, predicted, padded, 1.0 / sizes[at], groups), classes, how)
+
+
 def quality_of(view: ModelView) -> ModelQuality:
+    """Return the quality of a model on its audit, if it has one, else on its left-out labels."""
+    return left_out_quality(view) if view.audit is None else _audited(view, view.audit)
+
+
+def _audited(view: ModelView, audit: Audit) -> ModelQuality:
+    """Return the quality on samples that are never learnt."""
+    if not view.class_table.seen:
+        return ModelQuality(_on_audit(audit), why_not=NO_LABEL)
+    found, known = view.predict(audit.table, want_proba=True), view.classes.tolist()
+    assert found.proba is not None
+    classes = [*known, *sorted(set(audit.classes) - set(known), key=str)]
+    figures = on_samples(classes, audit.classes, found.indices, found.proba, audit.units, _on_audit(audit))
+    left_out = left_out_quality(view)
+    together = together_of(audit.units, GIVEN)
+    return replace(figures, is_audit=True, together=together, limit=left_out.limit, warnings=left_out.warnings)
+
+
+def _on_audit(audit: Audit) -> str:
+    return f"on an audit of {plural(len(audit), 'sample')}, never learnt"
+
+
+def left_out_quality(view: ModelView) -> ModelQuality:
     """Return the quality of a model by leave-one-group-out on its stored labels.
 
     There are no figures if labels are of one class only, or one of each class, which is always predicted wrongly

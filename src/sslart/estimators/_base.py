@@ -207,6 +207,7 @@ class RawSamplesEstimator(BaseEstimator, ABC):
             class_table=model.class_table,
             reader=model.reader,
             calibration=model.calibration,
+            audit=model.audit,
             **{"weigh_votes": None, **self._decisions(model, members)},
         )
 

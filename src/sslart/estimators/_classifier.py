@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
@@ -19,20 +21,24 @@ from sslart._data.labels import (
     ClassTable,
     Labels,
     check_has_label,
+    read_labels,
     read_sample_weight,
     read_stream_labels,
     with_arrays,
 )
 from sslart._data.samples import Table, spread
+from sslart._mapping.audit import Audit
 from sslart._mapping.base import Effort, Mapping
 from sslart._mapping.conformal import CERTAINTY, no_promise
 from sslart._mapping.decision_rules import cost_matrix, error_levels
 from sslart._mapping.mergeable_state import Shared
 from sslart._mapping.model_view import MemberView, ModelView, view_of
-from sslart._mapping.quality import ModelQuality
+from sslart._mapping.quality import ModelQuality, learnt_samples
 from sslart._mapping.summary import ModelSummary, summarise
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
+from sslart._utils.cache import Cache, changed
 from sslart._utils.sklearn_bases import ClassifierMixin
+from sslart._utils.text import plural
 from sslart._utils.validation import check_flag, check_number
 from sslart.estimators._base import RawSamplesEstimator, StreamSamples
 from sslart.estimators._fitted import Checked, FittedModel, available, turn_of
@@ -48,6 +54,19 @@ from sslart.estimators._parameters import EVIDENCE, values_of
 if TYPE_CHECKING:
     from sslart.explain import Counterfactuals, Explanation, FeatureContributions, FeatureImportances
     from sslart.rules import ModelRuleSet, RuleSet
+
+
+def without_audit(audit: Audit, samples: StreamSamples) -> StreamSamples:
+    """Return the samples that are not in an audit; a warning counts the others."""
+    is_kept = ~audit.has(samples.table)
+    if is_kept.all():
+        return samples
+    warnings.warn(
+        f"{plural(int((~is_kept).sum()), 'sample')} of X equal samples of the audit, and were not learnt.",
+        UserWarning,
+        stacklevel=3,
+    )
+    return samples._replace(table=samples.table[is_kept], labels=samples.labels[is_kept])
 
 
 class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
@@ -158,12 +177,74 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
         with turn_of(self):
             before: FittedModel | None = vars(self).get("_model")
             checked, model = self._checked(before), None
-            if before is not None and classes is groups is sample_weight is answers is at_random is None:
+            audit = None if before is None else before.audit
+            if before is not None and audit is classes is groups is sample_weight is answers is at_random is None:
                 model = self._after_row(before, X, y, checked)
             if model is None:
                 samples = self._read_stream(before, X, y, classes, Beside(groups, sample_weight, answers, at_random))
-                model = self._after_samples(before, samples, checked)
+                if before is not None and audit is not None:
+                    samples = without_audit(audit, samples)
+                    if not len(samples.table):
+                        return self
+                model = changed(self._after_samples(before, samples, checked), audit=audit)
             self._publish(model, before)
+        return self
+
+    def add_audit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
+        """Set labelled samples aside as an audit: they are never learnt, and `quality_` is measured on them.
+
+        Draw them at random from the samples that the model is for, and leave them out of `fit`: those that equal samples
+        learnt with a label are left out of the audit, with a warning. If `partial_fit` gets a sample of the audit
+        later, it does not learn it, and warns. `fit` starts anew, without an audit. The audit is saved with the model,
+        unless it is saved without samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            True classes; unlabelled samples are ignored.
+        groups : array-like of shape (n_samples,), default=None
+            Groups of dependent samples, such as the visits of a patient: each counts one.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sslart import AutoSSLART
+        >>> X, y = load_iris(return_X_y=True)
+        >>> rows = [row for row in range(len(y)) if row % 5 == 0]
+        >>> others = [row for row in range(len(y)) if row % 5 == 1]
+        >>> model = AutoSSLART(random_state=0).fit(X[rows], y[rows]).add_audit(X[others], y[others])
+        >>> model.quality_.accuracy_text()
+        '96.7 % (95 % interval 83.3 to 99.4 %), on an audit of 30 samples, never learnt'
+        """
+        with turn_of(self):
+            before = self._fitted()
+            view = self._view(before)
+            table = view.read(X)
+            table, labels = with_arrays(table, read_labels(y, len(table), classes=view.class_table), Beside(groups))
+            table, labels = table[labels.known], labels[labels.known]
+            if not len(table):
+                raise ValueError("The audit has no labelled sample: give the true classes of some in y.")
+            view.class_table.check_kind(labels)
+            is_learnt = learnt_samples(view, table)
+            if is_learnt.all():
+                raise ValueError(
+                    "The model has learnt all samples of the audit with a label: leave them out of fit, and fit again."
+                )
+            if is_learnt.any():
+                warnings.warn(
+                    f"{plural(int(is_learnt.sum()), 'sample')} of the audit equal samples that the model has learnt "
+                    "with a label: they are left out of the audit.",
+                    UserWarning,
+                    stacklevel=2,
+                )
+            added = Audit.of(table[~is_learnt], labels[~is_learnt])
+            audit = added if before.audit is None else before.audit.joined(added)
+            self._publish(replace(before, audit=audit, _made=Cache()), before)
         return self
 
     def _after_row(self, before: FittedModel, X: Any, y: Any, checked: Checked) -> FittedModel | None:

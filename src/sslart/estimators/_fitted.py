@@ -19,6 +19,7 @@ from sslart._data.encoder import Encoder
 from sslart._data.labels import ClassTable
 from sslart._data.samples import SampleReader, plan_of
 from sslart._drift.monitor import NO_DRIFT, DriftMonitor
+from sslart._mapping.audit import Audit
 from sslart._mapping.base import Mapping
 from sslart._mapping.ensemble_votes import VotingRecord
 from sslart._mapping.mergeable_state import LabelledRows, MeasuredSamples
@@ -113,6 +114,7 @@ class FittedModel:
     calibration: NoveltyCalibration | None  # of all members together; None if not available
     record: VotingRecord | None = None  # of an ensemble
     drift: DriftMonitor = NO_DRIFT
+    audit: Audit | None = None  # labelled samples that are never learnt
     labels: IntArray | None = None  # of `FuzzyART`: the box of each sample of the last call that learnt
     # for a part of a table: samples for the novelty calibration, and labelled samples to learn after merging
     measured: MeasuredSamples | None = None
@@ -204,7 +206,9 @@ class FittedModel:
         """Return the state that may differ between two models of the same columns, as plain values and arrays."""
         votes = None if self.record is None else [self.record.successes, self.record.trials]
         fits = None if self.calibration is None else self.calibration.to_state()
-        return [[one.state() for one in self.members], self.class_table.to_state(), fits, votes, self.plan.to_state()]
+        audit = [] if self.audit is None else [self.audit.to_state()]
+        members = [one.state() for one in self.members]
+        return [members, self.class_table.to_state(), fits, votes, self.plan.to_state(), *audit]
 
 
 def with_plan(columns: Attributes[str, Any], plan: ColumnPlan) -> dict[str, Any]:
@@ -242,12 +246,13 @@ def take_forms(
 
 
 def state_of(model: FittedModel, *, samples: bool) -> dict[str, Any]:
-    """Return the columns and the drift monitor of a model as plain values."""
+    """Return the columns, the drift monitor and the audit of a model as plain values."""
     return {
         "n_features_in": model.n_features,
         "feature_names_in": model.names,
         **({} if model.plan is NO_PLAN else {"column_plan": model.plan.to_state()}),
         **({"drift": model.drift.to_state()} if samples and model.drift.n_samples else {}),
+        **({"audit": model.audit.to_state()} if samples and model.audit is not None else {}),
     }
 
 
@@ -270,6 +275,9 @@ def columns_of(state: dict[str, Any]) -> tuple[dict[str, Any], int]:
     return with_plan(columns, plan), plan.n_columns(n_features)
 
 
-def drift_of(state: dict[str, Any], n_columns: int) -> DriftMonitor:
-    """Restore the drift monitor from a saved state."""
-    return DriftMonitor.from_state(state["drift"], n_columns) if "drift" in state else NO_DRIFT
+def drift_and_audit(state: dict[str, Any], n_columns: int) -> dict[str, Any]:
+    """Restore the drift monitor and the audit from a saved state, as arguments of `FittedModel`."""
+    return {
+        "drift": DriftMonitor.from_state(state["drift"], n_columns) if "drift" in state else NO_DRIFT,
+        "audit": Audit.from_state(state["audit"], n_columns) if "audit" in state else None,
+    }

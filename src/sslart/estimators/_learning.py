@@ -37,7 +37,7 @@ from sslart.estimators._fitted import (
     FittedMember,
     FittedModel,
     columns_of,
-    drift_of,
+    drift_and_audit,
     novelty_state,
     state_of,
 )
@@ -495,7 +495,7 @@ class ARTEstimator(RawSamplesEstimator):
         class_table = self._restored_classes(state, network)
         mapping = self._restored_mapping(state, network, class_table, params)
         member = FittedMember(network, class_table, mapping, params, calibration)
-        return FittedModel(columns, (member,), class_table, calibration, drift=drift_of(state, n_columns))
+        return FittedModel(columns, (member,), class_table, calibration, **drift_and_audit(state, n_columns))
 
     def _restored_classes(self, state: dict[str, Any], network: Network) -> ClassTable:
         return ClassTable()

@@ -35,7 +35,7 @@ from sslart.estimators._fitted import (
     FittedModel,
     available,
     columns_of,
-    drift_of,
+    drift_and_audit,
     novelty_state,
     state_of,
     turn_of,
@@ -421,8 +421,8 @@ class WESSLART(GuaranteedClassifier):
                 raise ValueError("the members of the model do not fit together")
         calibration = NoveltyCalibration.from_state(state["novelty"], [model.network for model in models])
         members = tuple(replace(one.members[0], seed=seed) for one, seed in zip(models, seeds, strict=True))
-        drift = drift_of(state, n_columns)
-        self.__sslart_take__(FittedModel(columns, members, class_table, calibration, record, drift))
+        further = drift_and_audit(state, n_columns)
+        self.__sslart_take__(FittedModel(columns, members, class_table, calibration, record, **further))
 
 
 def read_validation_set(

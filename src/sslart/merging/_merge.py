@@ -20,6 +20,7 @@ from sslart._art.novelty import Measured, NoveltyCalibration
 from sslart._data.columns import ATTRIBUTE
 from sslart._data.joining import joined_encoder, joined_plan
 from sslart._data.labels import ClassTable
+from sslart._mapping.audit import Audit
 from sslart._mapping.ensemble_votes import VotingRecord
 from sslart._mapping.evidence.mapping import EvidenceMapping
 from sslart._utils.arrays import IntArray
@@ -300,7 +301,18 @@ def joined_parts(
         one.record.recoded(one.class_table.codes_in(class_table), n_classes) for one in models if one.record is not None
     ]
     record = reduce(operator.add, records) if records else None
-    return FittedModel(columns, tuple(joined), class_table, calibration, record, measured=measured)
+    audit = _joined_audit(models)
+    return FittedModel(columns, tuple(joined), class_table, calibration, record, audit=audit, measured=measured)
+
+
+def _joined_audit(models: Sequence[FittedModel]) -> Audit | None:
+    """Return the audits of all models, without samples that one of the models has learnt with a label."""
+    audits = [one.audit for one in models if one.audit is not None]
+    audit = reduce(Audit.joined, audits) if audits else None
+    for member in (member for one in models for member in one.members):
+        kept = member.mapping.kept_samples
+        audit = audit.without(kept) if audit is not None and kept is not None else audit
+    return audit
 
 
 def finished(parts: FittedModel) -> FittedModel:

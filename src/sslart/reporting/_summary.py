@@ -19,7 +19,7 @@ from sslart._mapping.conformal import certainty_text, measured_guarantees
 from sslart._mapping.decision_rules import ErrorLevels
 from sslart._mapping.loo_predictions import LooPredictions
 from sslart._mapping.model_view import ModelView, view_of
-from sslart._mapping.quality import ON_NEW, Measured, ModelQuality, learnt_samples, measure
+from sslart._mapping.quality import ON_NEW, ModelQuality, learnt_samples, on_samples
 from sslart._mapping.summary import label_counts
 from sslart._utils.arrays import BoolArray, FloatArray
 from sslart._utils.intervals import share
@@ -85,14 +85,10 @@ class Observed:
         if not len(rows):
             return None
         place: dict[Label | None, int] = {label: index for index, label in enumerate(self.classes)}
-        truth = np.array([place[self.truth[row]] for row in rows], dtype=np.int64)
-        found = [self.predicted[row] for row in rows]
-        predicted = np.array([UNLABELLED if one is None else place[one] for one in found], dtype=np.int64)
-        proba = np.zeros((len(rows), len(self.classes)))
-        proba[:, : self.proba.shape[1]] = self.proba[rows]
-        return measure(
-            Measured(truth, predicted, proba, np.ones(len(rows)), np.arange(len(rows))), self.classes, ON_NEW
-        )
+        place[None] = UNLABELLED
+        truth = [label for label in (self.truth[row] for row in rows) if label is not None]
+        predicted = np.array([place[self.predicted[row]] for row in rows], dtype=np.int64)
+        return on_samples(self.classes, truth, predicted, self.proba[rows], np.arange(len(rows)), ON_NEW)
 
     @property
     def has_search_depth(self) -> bool:

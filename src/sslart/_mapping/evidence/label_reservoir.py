@@ -11,7 +11,7 @@ import numpy as np
 from sslart._art.backend import row_keys
 from sslart._data.joining import categories_of, joined_tables
 from sslart._data.labels import MAX_WEIGHT, MIN_WEIGHT
-from sslart._data.samples import Table, is_category
+from sslart._data.samples import Table, table_from_state, table_state
 from sslart._mapping.evidence.settings import N_BLOCKS, NO_BLOCK
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray, keys_of_numbers, mixed
 from sslart._utils.validation import MAX_COUNT, WITHOUT_SAMPLES, require, saved_array, saved_whole
@@ -194,8 +194,7 @@ class LabelReservoir:
         """Return the reservoir as plain values."""
         whole = self.whole()
         return {
-            "values": whole.table.values,
-            "categories": {str(column): list(values) for column, values in whole.table.categories.items()},
+            **table_state(whole.table),
             **{name: getattr(whole, name) for name in ARRAYS},
             "keys": whole.keys.view(np.int64),
             "at_random": whole.at_random.astype(np.int64),
@@ -205,9 +204,8 @@ class LabelReservoir:
     @classmethod
     def from_state(cls, state: dict[str, Any], n_columns: int, n_classes: int) -> LabelReservoir:
         """Restore the reservoir from a saved state after validating it."""
-        values = saved_array(state, "values", np.float64, None, n_columns)
-        n = len(values)
-        categories = {int(column): np.array([*given], dtype=object) for column, given in state["categories"].items()}
+        table = table_from_state(state, n_columns)
+        n = len(table)
         codes = saved_array(state, "codes", np.int64, n, low=0, high=n_classes - 1)
         numbers = saved_array(state, "numbers", np.int64, n, low=0, high=MAX_COUNT)
         n_seen = saved_whole(state, "n_seen", 1, MAX_COUNT)
@@ -217,12 +215,7 @@ class LabelReservoir:
         blocks = saved_array(state, "blocks", np.int64, n, low=NO_BLOCK, high=N_BLOCKS - 1)
         keys = saved_array(state, "keys", np.int64, n).view(np.uint64)
         times = saved_array(state, "times", np.int64, n, low=0, high=MAX_COUNT)
-        require(n and not np.isinf(values).any(), "the labelled samples")
         require((np.diff(numbers) > 0).all() and numbers[-1] < n_seen, "the numbers of the labels")
-        for column, given in categories.items():
-            fits = given.shape == (n,) and 0 <= column < n_columns and np.isnan(values[:, column]).all()
-            require(fits and all(is_category(one) for one in given), "the categories of labelled samples")
-        table = Table(values, categories)
         whole = Chunk(table, codes, numbers, weights, groups, answers, at_random, blocks, keys, times)
         return cls((whole,), n_seen)
 

@@ -121,6 +121,8 @@ def plain_quality(stated: ModelQuality) -> dict[str, Any]:
 
 
 def _how(stated: ModelQuality) -> str:
+    if stated.is_audit:
+        return f"Measured {stated.how}."
     together = "" if stated.together is None else f" Left out together: {stated.together}."
     if stated.how.endswith(HELD_OUT):
         some = stated.how.removesuffix(HELD_OUT)
