@@ -7,10 +7,12 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris
 
 import sslart
+from sslart.active._queries import is_reserved
 from sslart.cli import main
 from tables import fitted, iris, iris_model, mixed_model, write
 
@@ -38,10 +40,10 @@ def test_each_label_serves_a_box_and_is_saved(
     assert after.n_labelled_nodes_ == before.n_labelled_nodes_ + 2
     assert after.support_.sum() == before.support_.sum() + 2
     header, *rows = [line.split(",") for line in record.read_text().splitlines()]
-    assert header == ["row", "id", "class"]
-    for row, name, label in rows:
+    assert header == ["row", "id", "class", "chosen"]
+    for row, name, label, chosen in rows:
         assert f"flower {int(row) - 1}" == name
-        assert f"Question {rows.index([row, name, label]) + 1}: row {row}, {name}" in printed
+        assert f"Question {rows.index([row, name, label, chosen]) + 1}: row {row}, {name}" in printed
         assert label == "virginica"
         assert int(row) % 5 != 1  # rows that have a label are not asked about
 
@@ -165,15 +167,18 @@ def test_one_answer_serves_all_rows_of_a_tight_box(
     data.write_text("a,b,kind\n" + "".join(f"{a},{b},{kind}\n" for (a, b), kind in zip(twins, kinds, strict=True)))
     model = fitted(data, "--label", "kind")
     capsys.readouterr()
-    type_lines(monkeypatch, "high*")
+    reserved = np.flatnonzero(is_reserved(np.arange(6)))  # for questions drawn at random, one by one
+    type_lines(monkeypatch, "high*", *["high"] * len(reserved))
     command = ["label", str(model), str(data), "--label", "kind", "--write", "--record", str(record)]
     assert main(command) == 0
     printed = capsys.readouterr().out
-    assert "add * for all 6 rows of the box" in printed
+    assert f"add * for all {6 - len(reserved)} rows of the box" in printed
     assert "in the box" in printed
     assert "0.5 to 0.5" in printed
     assert "There are no more rows to label." in printed
-    assert [line.split(",")[0] for line in record.read_text().splitlines()] == ["row", "1", "2", "3", "4", "5", "6"]
+    asked = [line.split(",") for line in record.read_text().splitlines()[1:]]
+    assert sorted(int(row) for row, *_ in asked) == [1, 2, 3, 4, 5, 6]
+    assert [int(row) - 1 for row, *_, chosen in asked if not chosen] == reserved.tolist()
     assert [line.split(",")[2] for line in data.read_text().splitlines()[1:7]] == ["high"] * 6
     learnt = sslart.load(model)
     assert learnt.counts_.sum() == 4 + 6

@@ -274,7 +274,7 @@ class QueryPool:
         box_of = {row: box for _, row, box in (*self._drawn, *self._uncertain)}
         rows = sorted(box_of)
         reserved = is_reserved(np.array(rows, dtype=np.int64))
-        is_left = [row not in self._done for row in rows]
+        is_left = np.array([row not in self._done for row in rows], dtype=bool)
         free = is_left & (reserved | ~np.isin([box_of[row] for row in rows], list(self._done_boxes)))
         if not free.any():
             return []

@@ -193,10 +193,10 @@ class AbstainingClassifier(ClassifierMixin, RawSamplesEstimator):
     def add_audit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
         """Set labelled samples aside as an audit: they are never learnt, and `quality_` is measured on them.
 
-        Draw them at random from the samples that the model is for, and leave them out of `fit`: those that equal samples
-        learnt with a label are left out of the audit, with a warning. If `partial_fit` gets a sample of the audit
-        later, it does not learn it, and warns. `fit` starts anew, without an audit. The audit is saved with the model,
-        unless it is saved without samples.
+        Draw them at random from the samples that the model is for, and leave them out of `fit`: those that equal
+        samples learnt with a label are left out of the audit, with a warning. If `partial_fit` gets a sample of the
+        audit later, it does not learn it, and warns. `fit` starts anew, without an audit. The audit is saved with the
+        model, unless it is saved without samples.
 
         Parameters
         ----------

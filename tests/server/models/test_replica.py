@@ -21,7 +21,15 @@ def journal(n_records: int, seed: int = 0) -> list[Record]:
     for number in range(1, n_records + 1):
         if number % 10 == 0:
             cells = {"a": float(random.normal()), "b": float(random.normal()), "c": "x"}
-            labels = [{"row": 0, "label": str(cells["a"] > 0), "action": "learn", "cells": cells}]
+            labels = [
+                {
+                    "row": 0,
+                    "label": str(cells["a"] > 0),
+                    "action": "learn",
+                    "cells": cells,
+                    "at_random": number % 20 == 0,
+                }
+            ]
             found.append(
                 Record(1, number, LABEL, 0.0, "test", n_rows, 0, packed({"labels": labels, "together": False}))
             )

@@ -140,7 +140,7 @@ def test_a_row_that_is_labelled_while_its_record_goes_is_kept(tmp_path: Path) ->
     with Store(tmp_path) as store:
         found = RowFinder().find(store.reader(), 1, ModelSettings(label="kind"), [5])
         assert store.submit(lambda connection: compact_some(connection, 1, KEPT)).result() > 0
-        store.submit(lambda connection: label(connection, Target(1, "", ""), [(found[0], "high")])).result()
+        store.submit(lambda connection: label(connection, Target(1, "", ""), [(found[0], "high", True)])).result()
     with application(tmp_path, limits=NO_SNAPSHOTS) as http:
         row = http.get(f"{MODEL}/rows/5").json()
         assert (row["cells"], row["label"]) == (found[0].cells, "high")

@@ -546,9 +546,11 @@ async def trial(context: ContextOf, study: StudyOf, body: TrialRequest, wait: Wa
         labels = registry.classes(model, [one.label for one in body.labels])
         rows = study.rows([one.row for one in body.labels])
         changed = {row.row: label for row, label in zip(rows, labels, strict=True) if label != row.label}
-        unlabelled = {row.row for row in rows if row.label is None}
+        chosen = {
+            row.row for row, one in zip(rows, body.labels, strict=True) if row.label is None and not one.at_random
+        }
         with stopped_by(flag):
-            found = trial_of(study, changed, unlabelled=unlabelled, together=body.together)
+            found = trial_of(study, changed, chosen=chosen, together=body.together)
         return {"model": model.name, "sequence": sequence, **found}
 
     try:

@@ -187,7 +187,7 @@ class StoredRows(NamedTuple):
     keep_rows: int
     settings: ModelSettings
     changed: Mapping[int, Any] = NOTHING  # labels by row to try, in place of those in force
-    new: frozenset[int] = frozenset()  # rows among these without a label until now
+    chosen: frozenset[int] = frozenset()  # rows among these with a new label that were not drawn at random
 
     @classmethod
     def before(cls, connection: Any, fit: Record) -> StoredRows:
@@ -268,7 +268,7 @@ class StoredRows(NamedTuple):
         if settings.takes_groups:
             answers, chosen = origins(self.connection, self.model, self.sequence)
             answers |= dict.fromkeys(self.changed, self.sequence) if together else {}
-            chosen |= self.new
+            chosen |= self.chosen
             beside = {
                 ANSWER: {row: answer_name(sequence) for row, sequence in answers.items()},
                 CHOSEN: dict.fromkeys(chosen, YES),

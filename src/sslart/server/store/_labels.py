@@ -53,7 +53,7 @@ def given_labels(connection: Any, model: int, through: int) -> dict[int, Any]:
 
 
 class Origins(NamedTuple):
-    """How rows were labelled.
+    """Origins of the labels of rows.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Origins(NamedTuple):
 
 
 def origins(connection: Any, model: int, through: int) -> Origins:
-    """Return how the rows were labelled that were labelled individually, as of a journal record."""
+    """Return the origins of the labels that rows were given individually, as of a journal record."""
     found = connection.execute(
         "SELECT row, sequence, together, label IS NULL, previous IS NULL AND NOT at_random FROM labels "
         "WHERE model = ? AND sequence <= ? ORDER BY id",

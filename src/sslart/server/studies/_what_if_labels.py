@@ -35,17 +35,17 @@ def fitted(rows: StoredRows, sequence: int, *, together: bool = False) -> Publis
 
 
 def trial(
-    study: Study, changed: Mapping[int, Any], *, unlabelled: Collection[int] = (), together: bool = False
+    study: Study, changed: Mapping[int, Any], *, chosen: Collection[int] = (), together: bool = False
 ) -> dict[str, Any]:
     """Return the result of a fit with changed labels by row, next to that of one without the change.
 
     Where the published model is not as it was fitted, a copy is fitted without the change, so that nothing but the
-    change makes a difference. `unlabelled`: rows without a label until now; `together`: the changed labels are one
-    answer about similar rows.
+    change makes a difference. `chosen`: rows with a new label that were not drawn at random; `together`: the changed
+    labels are one answer about similar rows.
     """
     stored, published, reader = study.stored_rows(), study.published, study.reader
     is_fitted = published.sequence == study.model.accepted == last_fit(reader, study.model.id, published.sequence)
-    after = fitted(stored._replace(changed=changed, new=frozenset(unlabelled)), published.sequence, together=together)
+    after = fitted(stored._replace(changed=changed, chosen=frozenset(chosen)), published.sequence, together=together)
     before = published if is_fitted else fitted(stored, published.sequence)
     old, new = before.view.left_out, after.view.left_out
     both = None

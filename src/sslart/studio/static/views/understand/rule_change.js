@@ -93,7 +93,7 @@ function Trial({ rows, label, onClose }) {
   const asked = useSignal(false);
   const busy = useSignal(false);
   const { data, error, loading } = useLoaded(
-    asked.value ? (stop) => api.post(model("/trial"), { labels: rows.map((row) => ({ row, label })), together: rows.length > 1 }, { signal: stop }) : null, [asked.value],
+    asked.value ? (stop) => api.post(model("/trial"), { labels: rows.map((row) => ({ row, label, at_random: false })), together: rows.length > 1 }, { signal: stop }) : null, [asked.value],
   );
   const learn = async () => {
     busy.value = true;
