@@ -18,6 +18,7 @@ import pandas as pd
 import pieces
 from sslart import AutoSSLART
 from sslart._mapping.model_view import view_of
+from sslart._utils.intervals import wilson
 from sslart._utils.text import markdown_table
 from sslart.active import QueryPool, _queries
 from trust.panels import classes_of, table_of
@@ -190,6 +191,15 @@ def holds_always(result: dict[str, Any]) -> bool:
     return all(holds(look) for look in result["looks"] if "value" in look)
 
 
+def at_one_look(result: dict[str, Any]) -> dict[str, Any]:
+    """Return a result with Wilson's interval at each look, which is made for a single look."""
+    looks = []
+    for look in (one for one in result["looks"] if "value" in one):
+        low, high = wilson(look["value"] * look["n_random"], look["n_random"])
+        looks.append({**look, "low": low, "high": high})
+    return {**result, "looks": looks}
+
+
 def exceeds(look: dict[str, Any]) -> bool:
     """Return True if more answers are wrong than the limit says."""
     return bool(look["wrong"] > MAX_ERROR * look["answered"])
@@ -259,7 +269,7 @@ def tuning_text(results: Sequence[dict[str, Any]]) -> str:
 
 def section(results: Sequence[dict[str, Any]]) -> str:
     """Return the results as a section of docs/trust.md."""
-    every = Totals.of(results)
+    every, once = Totals.of(results), Totals.of([at_one_look(one) for one in results])
     rows = []
     for name in dict.fromkeys(one["table"] for one in results):
         for together in (False, True):
@@ -288,7 +298,10 @@ def section(results: Sequence[dict[str, Any]]) -> str:
         "",
         f"The 95 % interval holds the accuracy on other rows at **{every.n_held} of {every.n_stated}** looks "
         f"({100 * every.n_held / max(every.n_stated, 1):.1f} %), and at every look in {sessions} of {len(results)} "
-        "sessions; it is widened by the error of the test rows. The leave-one-out accuracy of all labels, chosen ones "
+        "sessions; it is widened by the error of the test rows. Its mean width is "
+        f"{every.width:.0f} points. Wilson's interval, which is made for one look, would hold at {once.n_held}, and at "
+        f"every look in {sum(map(holds_always, map(at_one_look, results)))} sessions; its width would be "
+        f"{once.width:.0f}. The leave-one-out accuracy of all labels, chosen ones "
         f"included, is {every.bias_by_all:+.1f} points off on average (root mean squared error "
         f"{every.errors['by_all']:.1f}), that of the rows drawn at random {every.bias:+.1f} "
         f"({every.errors['by_random']:.1f}). With `max_error={MAX_ERROR}`, more than this share of the answers is "
