@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
 from typing import Any, NamedTuple
 
 from sslart._data.columns import FREE_TEXT
@@ -42,12 +43,35 @@ class TrainingTable(NamedTuple):
     numbers: list[str]  # columns that the user has named as numbers
     answers: list[str | None] | None = None  # names of the answers that gave several labels
     at_random: list[bool] | None = None  # rows that were drawn at random to be labelled
+    audit: list[bool] | None = None  # rows that are set aside: never learnt, they measure the model
 
     @property
     def beside(self) -> dict[str, list[Any]]:
         """Groups and origins of labels, where there are any, as arguments of `fit`."""
         given = {"groups": self.groups, "answers": self.answers, "at_random": self.at_random}
         return {name: one for name, one in given.items() if one is not None}
+
+    def divided(self) -> tuple[TrainingTable, TrainingTable | None]:
+        """Return the rows to learn, and those of the audit, if there are any."""
+        if self.audit is None or not any(self.audit):
+            return self, None
+        return self._of([not one for one in self.audit]), self._of(self.audit)
+
+    def _of(self, mask: list[bool]) -> TrainingTable:
+        """Return the rows of a mask."""
+
+        def of(values: list[Any] | None) -> list[Any] | None:
+            return None if values is None else list(compress(values, mask))
+
+        return self._replace(
+            samples=self.samples[mask],
+            labels=list(compress(self.labels, mask)),
+            ids=of(self.ids),
+            groups=of(self.groups),
+            answers=of(self.answers),
+            at_random=of(self.at_random),
+            audit=None,
+        )
 
     @property
     def label_counts(self) -> dict[str, int]:
@@ -72,6 +96,12 @@ class ColumnRoles(NamedTuple):
     number: Sequence[str] | None = None
     answer: str | None = None  # names of answers that gave several labels
     chosen: str | None = None  # not blank in labelled rows that were not drawn at random
+    audit: str | None = None  # not blank in rows that are set aside
+
+    @property
+    def beside(self) -> list[str]:
+        """Columns of groups and of the origin of labels."""
+        return [name for name in (self.group, self.answer, self.chosen, self.audit) if name is not None]
 
     def numbers(self, columns: Iterable[str], source: str) -> list[str]:
         """Validate and return the columns named as numbers."""
@@ -88,14 +118,14 @@ class ColumnRoles(NamedTuple):
         names = list(columns)
         left_out = [name for name in (self.id_column, *split_names(self.ignore, names)) if name is not None]
         categories, used = split_names(self.category, names), split_names(self.use, names)
-        check_columns(names, [self.label, self.group, self.chosen, *left_out, *categories, *used], source)
+        check_columns(names, [self.label, *self.beside, *left_out, *categories, *used], source)
         if self.label is not None and self.label in (self.group, *left_out):
             raise ValueError(f"Column {self.label!r} cannot be the label and be left out: name another column.")
         if self.group in left_out:
             raise ValueError(
                 f"Column {self.group!r} cannot be the group and be left out, or name samples: name it once."
             )
-        features = [name for name in names if name not in (self.label, self.group, self.answer, self.chosen, *left_out)]
+        features = [name for name in names if name not in (self.label, *self.beside, *left_out)]
         return features, left_out, categories, used
 
 
@@ -140,7 +170,10 @@ def training_table_of(frame: Any, named: ColumnRoles, source: str, *, need_label
     ids = None if id_column is None else cells.names(frame[id_column])
     units = units_of(frame, [name for name in samples.columns if samples[name].dtype.kind == "f"], numbers)
     answers = None if named.answer is None else cells.present_texts(frame[named.answer])
-    is_chosen = [] if named.chosen is None else [one is not None for one in cells.present_texts(frame[named.chosen])]
+    is_chosen, is_aside = (
+        [] if name is None else [one is not None for one in cells.present_texts(frame[name])]
+        for name in (named.chosen, named.audit)
+    )
     table = TrainingTable(
         samples,
         labels,
@@ -152,6 +185,7 @@ def training_table_of(frame: Any, named: ColumnRoles, source: str, *, need_label
         numbers,
         answers if answers and any(answers) else None,
         [not one for one in is_chosen] if any(is_chosen) else None,
+        is_aside if any(is_aside) else None,
     )
     if label is not None:
         columns.append(_label_column(label, table))

@@ -40,7 +40,7 @@ def measured(model: Any, samples: Any, labels: list[Any], groups: list[Any] | No
     """
     view = view_of(model)
     summary = summarise(view)
-    if view.uses_evidence:
+    if view.uses_evidence or view.audit is not None:
         return summary
     truth = np.array(labels, dtype=object)
     known = np.flatnonzero([label is not None for label in labels])

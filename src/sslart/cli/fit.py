@@ -142,6 +142,10 @@ def fit(
         str | None,
         option.column("column that is not blank where a label was chosen, not drawn at random"),
     ] = None,
+    audit: Annotated[
+        str | None,
+        option.column("column that is not blank where a row is set aside: never learnt, such rows measure the quality"),
+    ] = None,
     category: Annotated[list[str] | None, option.columns("numeric columns that are categorical codes")] = None,
     number: Annotated[
         list[str] | None,
@@ -229,9 +233,9 @@ def fit(
     option.check_wanted(accuracy)
     if out == STANDARD:
         raise ValueError("The model cannot be written to standard output: give a file name with --out.")
-    named = ColumnRoles(label, id_column, group, ignore, category, use, number, chosen=chosen)
+    named = ColumnRoles(label, id_column, group, ignore, category, use, number, chosen=chosen, audit=audit)
     if server is not None:
-        refuse(dask=use_dask, cost=cost, accuracy=accuracy, number=number, chosen=chosen)
+        refuse(dask=use_dask, cost=cost, accuracy=accuracy, number=number, chosen=chosen, audit=audit)
         if given or (vigilance, seed, most_rows, wait) != (VIGILANCE, 0, MOST_ROWS, option.SECONDS_TO_WAIT):
             raise ValueError(
                 "With --server the model is AutoSSLART with default settings: leave out the options of the model, "
@@ -243,9 +247,9 @@ def fit(
             fitted = _fit_with_service(client, data, named, out, encoding, quiet=quiet and not as_json)
     else:
         check_target(out, data)
-        if use_dask and any(one is not None for one in (encoding, accuracy, number, chosen)):
+        if use_dask and any(one is not None for one in (encoding, accuracy, number, chosen, audit)):
             raise ValueError(
-                "--encoding, --accuracy, --number and --chosen cannot be combined with --dask: leave them out."
+                "--encoding, --accuracy, --number, --chosen and --audit cannot be combined with --dask: leave them out."
             )
         estimator = estimator_of({"vigilance": vigilance, "random_state": seed, **given})
         file = ModelFile("fit", out, wait=wait)
@@ -331,15 +335,18 @@ def _fit_here(
     """Fit a model in this process and write it; return None with --quiet."""
     with file.owned():
         file.replace_present()
-        table = read_training_table(data, named, most_rows, seed, encoding, progress=not quiet)
+        whole = read_training_table(data, named, most_rows, seed, encoding, progress=not quiet)
+        table, aside = whole.divided()
         model = estimator.set_params(decision_costs=option.read_costs(cost, list(table.label_counts)))
         start = time.perf_counter()
         with busy(f"learning {len(table.labels):,} rows", shown=not quiet):
             model.fit(table.samples, table.labels, **table.beside)
         seconds = time.perf_counter() - start
         take_forms(model, table.day_first, table.units, table.numbers)
+        if aside is not None:
+            model.add_audit(aside.samples, aside.labels, groups=aside.groups)
         with busy(f"writing {file.target}", shown=not quiet):
-            file.replace(model, _learnt_rows(model, table, named))
+            file.replace(model, _learnt_rows(model, whole, named))
     if quiet and not as_json:
         return None
     with busy("measuring accuracy", shown=not quiet):
