@@ -283,6 +283,14 @@ def section(results: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def replace_section(text: str) -> None:
+    """Write a section into docs/trust.md, in the place of the one with the same heading, or at the end."""
+    page = pieces.ROOT / "docs" / "trust.md"
+    before, _, rest = page.read_text().partition(text.split("\n", 1)[0])
+    after = rest.partition("\n## ")
+    page.write_text(f"{before.rstrip()}\n\n{text}{''.join(after[1:])}")
+
+
 def main() -> None:
     """Do what is missing, and print the section."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -306,11 +314,7 @@ def main() -> None:
     text = section([known[tuple(one)] for one in work if tuple(one) in known])
     print(text)
     if arguments.page:
-        page = pieces.ROOT / "docs" / "trust.md"
-        heading = text.split("\n", 1)[0]
-        before, _, rest = page.read_text().partition(heading)
-        after = rest.partition("\n## ")
-        page.write_text(f"{before.rstrip()}\n\n{text}{''.join(after[1:])}")
+        replace_section(text)
 
 
 if __name__ == "__main__":
