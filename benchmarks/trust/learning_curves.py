@@ -35,7 +35,6 @@ GAINS = (0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)  # accuracies asked for: above 
 MOST = 200  # further labels: answers beside a larger true number are not counted
 MAX_POOL, POOL_SHARE, MAX_TEST, MIN_ROWS = 400, 0.6, 1500, 300
 N_DRAWS = 3
-RIDGE = 3.0  # penalty of the coefficients of the prior, in tables
 MISFIT = 0.15  # standard deviation of log-odds from a straight line
 EXPONENTS = (0.25, 0.5, 0.75, 1.0)  # of the power law that is compared
 FILE = "learning_curves.jsonl"
@@ -215,8 +214,7 @@ def fitted(cases: Sequence[Case]) -> Prior:
     weights = 1.0 / counts[place]
     lines = np.array([case.line() for case in cases])
     features = np.array([case.observed.features for case in cases])
-    penalty = np.diag([1e-6] + [RIDGE] * (features.shape[1] - 1))
-    mean = np.linalg.solve(features.T * weights @ features + penalty, features.T * weights @ lines)
+    mean = np.linalg.solve(features.T * weights @ features, features.T * weights @ lines)
     apart = lines - features @ mean
     covariance = apart.T * weights @ apart / (len(tables) - features.shape[1])
     errors, scales = np.full((2, len(cases), len(SHARES) + 1), np.nan)
@@ -386,12 +384,12 @@ def section(cases: Sequence[Case], prior: Prior, of_prior: Sequence[Case]) -> st
         "these sizes, made non-decreasing, linear in between over the logarithm of the number. Questions are asked "
         f"with {list_text([str(n) for n in NOW], 'or')} labels, for the true present accuracy and "
         f"{list_text([f'{100 * gain:g}' for gain in GAINS], 'or')} points more, where the true number of further "
-        f"labels is below {MOST} and at most {FURTHEST - 1} times the labels. An answer is a number unless the accuracy "
-        "is taken as reached, or as out of reach. *In interval*: the 80 % interval has the true number. *Always* "
+        f"labels is below {MOST} and at most {FURTHEST - 1} times the labels. An answer is a number unless the "
+        "accuracy is taken as reached, or as out of reach. *In interval*: the 80 % interval has the true number. *Always* "
         f"{number}: the geometric mean of the true numbers on the tables of the prior.\n\n"
         + summary(cases, lambda case, wanted: curve(case).labels_for(wanted), number)
-        + f"\n\nThe gain of accuracy by twice and four times the labels: expected {100 * gains[:, 0].mean():.1f} points, "
-        f"found {100 * gains[:, 1].mean():.1f}; their correlation is {np.corrcoef(gains.T)[0, 1]:.2f}.\n"
+        + "\n\nThe gain of accuracy by twice and four times the labels: expected "
+        f"{100 * gains[:, 0].mean():.1f} points, found {100 * gains[:, 1].mean():.1f}; their correlation is {np.corrcoef(gains.T)[0, 1]:.2f}.\n"
     )
 
 

@@ -35,7 +35,7 @@ MAX_LABELS = 200  # the prior of more labels is that of so many: it has no table
 FURTHEST = 10  # extrapolated up to so many times the present labels
 N_PATHS = 1000  # drawn from the posterior
 PRIOR_LABELS = 4.0  # weight of the expected accuracy in that from which the variance of a measured one is taken
-CERTAIN = 0.9  # probability from which on an accuracy is called reached, or out of reach
+CERTAIN = 0.95  # probability from which on an accuracy is called reached, or out of reach
 ENDS_OF_95, ENDS_OF_80 = (2.5, 97.5), (10.0, 90.0)  # percentiles
 
 
@@ -79,7 +79,6 @@ class Observed(NamedTuple):
 
     n_labels: int
     n_classes: int
-    majority: float  # share of the most frequent class
     n_measured: int  # labels that the accuracies are measured on
     sizes: FloatArray  # number of labels of each accuracy; the last is that of all labels
     accuracy: FloatArray  # NaN where it was not measured
@@ -87,8 +86,7 @@ class Observed(NamedTuple):
     @property
     def features(self) -> FloatArray:
         """The features of the prior."""
-        n, majority = min(self.n_labels, MAX_LABELS), min(self.majority, 0.97)
-        return np.array([1.0, log(n / 50), log(self.n_classes / 2), log(majority / (1.0 - majority))])
+        return np.array([1.0, log(min(self.n_labels, MAX_LABELS) / 50), log(self.n_classes / 2)])
 
     @property
     def design(self) -> FloatArray:
@@ -171,7 +169,7 @@ class LabelsNeeded:
         Present number of labels.
     more : int or None
         Number of further labels: the median, if the accuracy is not reached yet and can be with ten times the labels. 0
-        if it is reached with a probability of at least 90 %; None if it is out of reach with such a probability.
+        if it is reached with a probability of at least 95 %; None if it is out of reach with such a probability.
     low, high : int or None
         Ends of the 80 % interval; 0: reached; None: more than nine times the present number, or no number suffices.
     reached : float
@@ -331,11 +329,10 @@ def observed_of(view: ModelView, left_out: LooPredictions, accuracy: float) -> O
     kept, n_groups = view.members[0].kept_labels, len(np.unique(left_out.groups))
     assert kept is not None
     n = round(n_groups * len(kept[1]) / len(left_out.rows))  # with many labels only some are left out
-    by_class, found = left_out.by_class(), sub_samples_of(view, left_out)
+    found = sub_samples_of(view, left_out)
     return Observed(
         n,
-        int((by_class > 0).sum()),
-        float(by_class.max() / by_class.sum()),
+        len(np.unique(left_out.truth)),
         len(np.unique(left_out.drawn.groups)),
         np.append(found.sizes, n),
         np.append(found.accuracy, accuracy),
