@@ -24,7 +24,7 @@ import pieces
 from accuracy import sets
 from sslart import AutoSSLART
 from sslart._mapping.model_view import view_of
-from sslart._utils.text import list_text, markdown_table
+from sslart._utils.text import markdown_table
 from sslart.active import LabelsNeeded, LearningCurve
 from sslart.active._learning_curve import FURTHEST, MIN_LABELS, SHARES, Observed, Paths, Prior, observed_of
 from trust.panels import INDEPENDENT, classes_of, replace_section, table_of
@@ -378,18 +378,19 @@ def section(cases: Sequence[Case], prior: Prior, of_prior: Sequence[Case]) -> st
         "## How many more labels\n\n"
         "`learning_curve(model).labels_for(accuracy)`, by `python -m trust.learning_curves`: the prior over learning "
         f"curves is fitted to {len(own)} tables; the answers are judged on {len(names)} others "
-        f"({list_text(names)}). Of each table at most {MAX_POOL} rows are for training, of which "
+        f"({', '.join(names)}). Of each table at most {MAX_POOL} rows are for training, of which "
         f"{', '.join(map(str, SIZES[:-1]))} or {SIZES[-1]}, nested and drawn at random, have a label; at most "
         f"{MAX_TEST:,} others are the test. The true curve is the mean test accuracy of {N_DRAWS} draws at each of "
         "these sizes, made non-decreasing, linear in between over the logarithm of the number. Questions are asked "
-        f"with {list_text([str(n) for n in NOW], 'or')} labels, for the true present accuracy and "
-        f"{list_text([f'{100 * gain:g}' for gain in GAINS], 'or')} points more, where the true number of further "
+        f"with {', '.join(map(str, NOW))} labels, for the true present accuracy and "
+        f"{', '.join(f'{100 * gain:g}' for gain in GAINS)} points more, where the true number of further "
         f"labels is below {MOST} and at most {FURTHEST - 1} times the labels. An answer is a number unless the "
-        "accuracy is taken as reached, or as out of reach. *In interval*: the 80 % interval has the true number. *Always* "
-        f"{number}: the geometric mean of the true numbers on the tables of the prior.\n\n"
+        "accuracy is taken as reached, or as out of reach. *In interval*: the 80 % interval has the true number. "
+        f"*Always {number}*: the geometric mean of the true numbers on the tables of the prior.\n\n"
         + summary(cases, lambda case, wanted: curve(case).labels_for(wanted), number)
         + "\n\nThe gain of accuracy by twice and four times the labels: expected "
-        f"{100 * gains[:, 0].mean():.1f} points, found {100 * gains[:, 1].mean():.1f}; their correlation is {np.corrcoef(gains.T)[0, 1]:.2f}.\n"
+        f"{100 * gains[:, 0].mean():.1f} points, "
+        f"found {100 * gains[:, 1].mean():.1f}; their correlation is {np.corrcoef(gains.T)[0, 1]:.2f}.\n"
     )
 
 

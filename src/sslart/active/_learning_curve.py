@@ -131,7 +131,8 @@ class Prior(NamedTuple):
 def shipped_prior() -> Prior:
     """Return the prior that the package contains."""
     found = json.loads(files("sslart.active").joinpath("learning_curves.json").read_text("utf-8"))
-    return Prior(*(np.array(found[name]) for name in Prior._fields[:-1]), found["misfit"])
+    mean, covariance, bias, noise = (np.array(found[name]) for name in Prior._fields[:-1])
+    return Prior(mean, covariance, bias, noise, found["misfit"])
 
 
 class Paths(NamedTuple):
@@ -258,14 +259,14 @@ class LearningCurve:
         times = self._paths.times_for(wanted)
         reached, far = float((times == 1.0).mean()), float(np.isinf(times).mean())
         low, high = np.percentile(times, ENDS_OF_80, method="nearest")
-        more = 1.0 if reached >= CERTAIN else np.inf
-        if max(reached, far) < CERTAIN:
-            more = float(np.median(times[(times > 1.0) & np.isfinite(times)]))
-        found = [
-            None if np.isinf(one) else ceil(round(self.n_now * (one - 1.0), 6))
-            for one in (more, min(low, more), max(high, more))
-        ]
-        return LabelsNeeded(wanted, self.n_now, *found, reached)
+        between = times[(times > 1.0) & np.isfinite(times)]
+        if max(reached, far) < CERTAIN and len(between):
+            more = float(np.median(between))
+        else:
+            more = 1.0 if reached >= far else np.inf
+        ends = (more, min(low, more), max(high, more))
+        number, least, most = (None if np.isinf(one) else ceil(round(self.n_now * (one - 1), 6)) for one in ends)
+        return LabelsNeeded(wanted, self.n_now, number, least, most, reached)
 
     def _now(self) -> float:
         if self.why_not or self.accuracy_now is None:
