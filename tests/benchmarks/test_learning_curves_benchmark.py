@@ -65,9 +65,9 @@ def test_a_prior_of_straight_lines_is_found_again_and_answers_closely(cases: lis
     assert 1.0 < level < 2.0
     assert 0.3 < slope < 0.5
     answers = benchmark.answers_of(cases, benchmark.left_out(cases))
-    assert np.mean([one.is_close for one in answers]) > 0.8
+    assert np.mean([one.is_close for one in answers]) > 0.7
     gains = benchmark.gains_of(cases, benchmark.by_prior(prior))
-    assert np.corrcoef(gains.T)[0, 1] > 0.7
+    assert np.corrcoef(gains[:, :2].T)[0, 1] > 0.7
 
 
 def test_an_answer_is_close_within_a_factor_of_two(cases: list[benchmark.Case]) -> None:
