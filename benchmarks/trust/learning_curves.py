@@ -400,6 +400,13 @@ def section(cases: Sequence[Case], prior: Prior, of_prior: Sequence[Case]) -> st
     )
 
 
+def stored_section(folder: Path) -> str:
+    """Return the section from the results that are stored; empty without any."""
+    results = pieces.stored(folder / FILE)
+    of_prior, judged = (cases_of(one for one in results if one["table"] in names) for names in (PRIOR, JUDGING))
+    return section(judged, fitted(of_prior), of_prior) if judged and of_prior else ""
+
+
 def main() -> None:
     """Do what is missing, and print the section."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

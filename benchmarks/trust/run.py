@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pieces
 from accuracy.sets import ORDER
-from trust import page, panels
+from trust import learning_curves, page, panels
 from trust.simulations import N_REPEATS, SECTIONS, Work, do, work_of
 
 
@@ -64,6 +64,8 @@ def main(line: list[str] | None = None) -> None:
         arguments.page.write_text(page.with_sections(arguments.page.read_text(), results, sections, label))
         return
     text = page.page(results, sections, label, [] if arguments.only else panels.judged(arguments.out))
+    if not arguments.only and (of_curves := learning_curves.stored_section(arguments.out)):
+        text += f"\n{of_curves}"
     pieces.show_or_write(text, None if arguments.only or arguments.sets or arguments.quick else arguments.page)
     print(f"{time.perf_counter() - start:.0f} s")
 
