@@ -9,12 +9,11 @@ from importlib.metadata import version
 import numpy as np
 from scipy.stats import rankdata
 
-from active.curves import FROM, TIMES
 from active.measure import N_LABELS
 from active.sets import HALVES, MANY_CLASSES, MAX_POOL, MAX_TEST, POOL_SHARE
 from active.strategies import BATCH, MARGIN, OURS, RANKED, REFERENCES, STRATEGIES
 from pieces import Result
-from sslart._utils.text import list_text, markdown_table, plural
+from sslart._utils.text import list_text, markdown_table
 
 
 class Findings:
@@ -87,7 +86,6 @@ def page(results: Sequence[Result], sets: Sequence[str], repeats: int, label: st
     for title, names in groups.items():
         if names and OURS in findings.methods and MARGIN in findings.methods:
             text += f"\n## {title}\n\nSets: {len(names)}.\n\n{_table(findings, names)}\n"
-    text += _curves([one for one in results if "curves" in one and one["dataset"] in sets])
     if findings.sets and OURS in findings.methods:
         text += f"\n## Set by set\n\nMean accuracy from 5 to 50 labels, %.\n\n{_by_set(findings)}\n"
     return text
@@ -123,47 +121,3 @@ def _by_set(findings: Findings) -> str:
     means = {method: findings.of(findings.sets, method).mean(axis=1) for method in methods}
     rows = [[name, *(f"{means[method][place]:.1f}" for method in methods)] for place, name in enumerate(findings.sets)]
     return markdown_table(["set", *methods], rows)
-
-
-def _curves(results: Sequence[Result]) -> str:
-    """Return the share of cases in which the accuracy with more labels lay in the interval of the learning curve."""
-    every = [{**curve, "half": _half(one["dataset"])} for one in results for curve in one["curves"]]
-    if not every:
-        return ""
-    n_sets = len({one["dataset"] for one in results if one["curves"]})
-    rows = []
-    for half in HALVES:
-        for n in FROM:
-            for times in TIMES:
-                own = [one for one in every if (one["half"], one["n"], one["times"]) == (half, n, times)]
-                if own:
-                    rows.append([half, str(n), str(n * times), *_row(own)])
-    head = [
-        "half",
-        "labels",
-        "with so many",
-        "cases",
-        "expected",
-        "found",
-        "mean error",
-        "in the interval",
-        "its width",
-    ]
-    return (
-        "\n## How many more labels\n\n"
-        "`sslart.active.learning_curve` of a model with 25 or 50 labels drawn at random, against the accuracy on "
-        f"test samples of models with as many and more labels, on {plural(n_sets, 'set')}. Expected, found, the mean "
-        "absolute error of the expected one and the width of the 95 % interval are in points of accuracy; in the "
-        "interval: share of the cases in which it has the accuracy found, in %.\n\n" + markdown_table(head, rows) + "\n"
-    )
-
-
-def _row(cases: Sequence[dict[str, float]]) -> list[str]:
-    value, low, high, truth = (np.array([one[name] for one in cases]) for name in ("value", "low", "high", "truth"))
-    inside = np.mean((low <= truth) & (truth <= high))
-    points = (value.mean(), truth.mean(), np.abs(value - truth).mean(), inside, (high - low).mean())
-    return [str(len(cases)), *(f"{100 * one:.1f}" for one in points)]
-
-
-def _half(name: str) -> str:
-    return next(half for half, names in HALVES.items() if name in names)

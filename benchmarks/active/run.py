@@ -10,17 +10,14 @@ from pathlib import Path
 
 import pieces
 from active import page
-from active.curves import curves_of
 from active.measure import run_of
 from active.sets import HALVES, N_REPEATS, SETS, split
 from active.strategies import STRATEGIES
 
-CURVES = "learning curves"
-
 
 @dataclass(frozen=True)
 class Work:
-    """A strategy, or learning curves, on one set in one repetition."""
+    """A strategy on one set in one repetition."""
 
     dataset: str
     repeat: int
@@ -29,8 +26,6 @@ class Work:
 
 def do(work: Work) -> pieces.Result:
     """Return the measurements of one piece of work."""
-    if work.method == CURVES:
-        return {**asdict(work), "curves": curves_of(work.dataset, work.repeat)}
     return {**asdict(work), "accuracy": run_of(split(work.dataset, work.repeat), STRATEGIES[work.method])}
 
 
@@ -45,9 +40,10 @@ def missing(path: Path, sets: Sequence[str], repeats: int, methods: Sequence[str
 
 
 def arguments_of(line: list[str] | None) -> argparse.Namespace:
-    methods = (*STRATEGIES, CURVES)
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--methods", nargs="+", choices=methods, default=methods, help="measure these only")
+    parser.add_argument(
+        "--methods", nargs="+", choices=STRATEGIES, default=tuple(STRATEGIES), help="measure these only"
+    )
     parser.add_argument("--sets", nargs="+", choices=SETS, metavar="SET", help="measure these only")
     parser.add_argument("--half", choices=HALVES, help="measure this half only")
     parser.add_argument("--repeats", type=int, default=N_REPEATS)

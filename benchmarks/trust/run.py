@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pieces
 from accuracy.sets import ORDER
-from trust import labelling, page, panels
+from trust import labelling, learning_curves, page, panels
 from trust.simulations import N_REPEATS, SECTIONS, Work, do, work_of
 
 
@@ -64,7 +64,10 @@ def main(line: list[str] | None = None) -> None:
         arguments.page.write_text(page.with_sections(arguments.page.read_text(), results, sections, label))
         return
     others = [] if arguments.only else [(one, one.judged(arguments.out)) for one in (panels, labelling)]
-    text = page.page(results, sections, label, [one.section(found) for one, found in others if found])
+    further = [one.section(found) for one, found in others if found]
+    if not arguments.only and (of_curves := learning_curves.stored_section(arguments.out)):
+        further.append(of_curves)
+    text = page.page(results, sections, label, further)
     pieces.show_or_write(text, None if arguments.only or arguments.sets or arguments.quick else arguments.page)
     print(f"{time.perf_counter() - start:.0f} s")
 

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from sslart import SSLART, WESSLART, AutoSSLART
+from sslart._mapping.model_view import view_of
 from sslart.active import LearningCurve, learning_curve
 from sslart.active import _learning_curve as sub_samples
-from sslart.active._learning_curve import FURTHEST, MIN_LABELS, SHARES, PowerLaw, _fitted
+from sslart.active._learning_curve import (
+    FURTHEST,
+    MIN_LABELS,
+    SHARES,
+    Observed,
+    Paths,
+    observed_of,
+    shipped_prior,
+)
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = X[:240, :3], Y[:240]
@@ -50,33 +62,36 @@ def test_more_labels_are_never_expected_to_harm_and_never_to_be_perfect(curve: L
 def test_the_labels_needed_lead_to_the_accuracy_wanted(curve: LearningCurve) -> None:
     assert curve.labels_for(0.5).more == 0
     assert curve.labels_for(1.0).more is None
-    law = PowerLaw(np.full(9, 0.02), np.full(9, 0.8), np.full(9, 0.5))
-    falling = LearningCurve(np.array([20.0]), np.array([0.8]), 40, 0.85, "", np.linspace(0.14, 0.16, 9), law)
-    wanted = falling.at(100).value
-    assert wanted is not None
-    needed = falling.labels_for(wanted)
+    levels = np.array([*np.linspace(1.1, 1.9, 9), 3.0, 3.0])  # two of the curves have reached the accuracy
+    rising = LearningCurve(np.array([20.0]), np.array([0.8]), 40, 0.85, "", Paths(levels, np.full(11, 0.5)))
+    wanted = 1 / (1 + np.exp(-1.5 - 0.5 * np.log(100 / 40)))
+    needed = rising.labels_for(wanted)
     assert needed.more == 60
-    assert needed.low is not None
+    assert needed.low == 0
     assert needed.high is not None
-    assert needed.low < 60 < needed.high
-    assert str(needed).startswith(f"an accuracy of {100 * wanted:g} % needs about 60 more labels (80 % interval ")
+    assert needed.high > 60
+    assert needed.reached == pytest.approx(2 / 11)
+    assert str(needed) == (
+        f"an accuracy of {100 * wanted:g} % needs about {needed.more} more labels (80 % interval 0 to {needed.high}; "
+        "probability that it is reached already: 18 %)"
+    )
 
 
 def test_it_reads_as_a_sentence(curve: LearningCurve) -> None:
     n = curve.n_now
     assert str(curve).startswith(f"with {2 * n} labels ")
     assert f"; with {4 * n} labels " in str(curve)
-    assert str(curve.labels_for(0.5)) == "an accuracy of 50 % is reached"
+    assert str(curve.labels_for(0.5)) == "an accuracy of 50 % is reached (probability 100 %)"
     assert str(curve.labels_for(1)) == f"an accuracy of 100 % needs more than {9 * n} more labels, or better features"
 
 
 def test_few_labels_give_a_reason_instead_of_an_estimate() -> None:
     few = np.where(np.arange(len(Y)) < MIN_LABELS - 1, [*Y[:100:10], *Y[10:]], -1)
     found = learning_curve(AutoSSLART(random_state=0).fit(X, few))
-    assert str(found) == "cannot be estimated: it takes at least 20 labels, and there are 19"
-    with pytest.raises(ValueError, match="it takes at least 20 labels, and there are 19"):
+    assert str(found) == "cannot be estimated: it takes at least 10 labels, and there are 9"
+    with pytest.raises(ValueError, match="it takes at least 10 labels, and there are 9"):
         found.at(40)
-    with pytest.raises(ValueError, match="at least 20 labels"):
+    with pytest.raises(ValueError, match="at least 10 labels"):
         found.labels_for(0.9)
 
 
@@ -113,24 +128,70 @@ def test_the_same_model_gives_the_same_curve(model: AutoSSLART, curve: LearningC
     assert str(learning_curve(model)) == str(curve)
 
 
-def test_a_law_is_found_again_from_its_own_errors() -> None:
-    sizes, c = np.array([5.0, 10.0, 20.0, 40.0]), np.array([0.5, 1.0])
-    powers = sizes ** -c[:, None]
-    law = _fitted(0.1 + 0.8 * powers, np.ones((2, 4)), powers, c)
-    assert law.a == pytest.approx(0.1)
-    assert law.b == pytest.approx(0.8)
-    n = law.labels_for(40, law.remaining(40, 100))
-    assert n == pytest.approx(100)
-    assert np.isinf(law.labels_for(40, np.array([0.01, 0.01]))).all()
+ACCURACIES = st.floats(0.0, 1.0)
 
 
-def test_a_law_has_no_negative_part() -> None:
-    powers = np.array([[0.4, 0.2, 0.1]])
-    rising = _fitted(np.array([[0.1, 0.2, 0.3]]), np.ones((1, 3)), powers, np.ones(1))
-    assert rising == PowerLaw(pytest.approx([0.2]), pytest.approx([0.0]), pytest.approx([1.0]))
-    steep = _fitted(np.array([[0.4, 0.1, 0.0]]), np.ones((1, 3)), powers, np.ones(1))
-    assert steep.a == pytest.approx([0.0])
-    assert steep.b > 0
+def observed(n: int, share: float, *, sizes: tuple[float, ...] = SHARES, before: float | None = None) -> Observed:
+    """Return the accuracies of a table; `before`: that of the subsamples, the same by default."""
+    accuracy = np.array([*(share if before is None else before for _ in sizes), share])
+    return Observed(n, 2, n, np.array([*(n * size for size in sizes), n]), accuracy)
+
+
+@given(st.integers(MIN_LABELS, 100_000), ACCURACIES, ACCURACIES)
+def test_the_posterior_is_narrower_than_the_prior_for_any_accuracies(n: int, share: float, before: float) -> None:
+    prior = shipped_prior()
+    mean, covariance = prior.posterior(observed(n, share, before=before))
+    assert np.isfinite(mean).all()
+    assert np.linalg.eigvalsh(covariance).min() > 0
+    assert np.linalg.eigvalsh(prior.covariance - covariance).min() > -1e-9
+
+
+@given(st.integers(MIN_LABELS, 2_000), ACCURACIES, ACCURACIES)
+def test_a_higher_accuracy_never_needs_fewer_labels(n: int, first: float, second: float) -> None:
+    low, high = sorted((max(first, 0.01), max(second, 0.01)))
+    paths = Paths.drawn(*shipped_prior().posterior(observed(n, 0.8)))
+    assert (paths.times_for(low) <= paths.times_for(high)).all()
+    curve = LearningCurve(np.zeros(0), np.zeros(0), n, 0.8, "", paths)
+    for needed in (curve.labels_for(low), curve.labels_for(high)):
+        ends = [np.inf if one is None else one for one in (needed.low, needed.more, needed.high)]
+        assert ends == sorted(ends)
+
+
+def test_subsamples_far_below_the_present_accuracy_promise_more_of_further_labels() -> None:
+    prior = shipped_prior()
+    flat, steep = (prior.posterior(observed(100, 0.85, before=before))[0][1] for before in (0.85, 0.6))
+    assert steep > flat + 0.1
+
+
+def test_many_labels_outweigh_the_prior() -> None:
+    prior = shipped_prior()
+    levels = [prior.posterior(observed(n, 0.6))[0][0] for n in (10, 100, 2_000)]
+    apart = np.abs(np.array(levels) - np.log(0.6 / 0.4))
+    assert apart[0] > apart[1] > apart[2]
+    assert apart[2] < 0.3
+
+
+def test_accuracies_that_could_not_be_measured_are_left_out() -> None:
+    prior = shipped_prior()
+    some = observed(40, 0.8)
+    some.accuracy[0] = np.nan
+    fewer = observed(40, 0.8, sizes=SHARES[1:])
+    for found, wanted in zip(prior.posterior(some), prior.posterior(fewer), strict=True):
+        assert found == pytest.approx(wanted)
+
+
+def test_accuracies_are_measured_on_labels_drawn_at_random() -> None:
+    known = np.flatnonzero(FEW != -1)
+    is_random = np.zeros(len(Y), dtype=bool)
+    is_random[known[::2]] = True
+    view = view_of(AutoSSLART(random_state=0).fit(X, FEW, at_random=is_random))
+    assert view.left_out is not None
+    found = observed_of(view, view.left_out, 0.9)
+    assert found.n_labels == len(known)
+    assert found.n_measured == len(known) // 2
+    everywhere = observed_of(view, replace(view.left_out, at_random=None), 0.9)
+    assert everywhere.n_measured == len(known)
+    assert everywhere.accuracy.tolist() != found.accuracy.tolist()
 
 
 def test_of_many_labels_a_bounded_number_takes_part(model: AutoSSLART, monkeypatch: pytest.MonkeyPatch) -> None:

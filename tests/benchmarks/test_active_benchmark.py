@@ -92,15 +92,6 @@ def test_ranks_and_leads_are_those_of_the_sets_that_all_strategies_have() -> Non
     assert [cell.strip() for cell in lines["random"][2:4]] == ["45.00", "5.00"]
 
 
-def test_learning_curves_are_counted_where_the_interval_has_the_accuracy() -> None:
-    case = {"n": 25, "times": 2, "value": 0.8, "low": 0.7, "high": 0.9, "now": 0.7, "truth": 0.75, "n_test": 10}
-    missed = {**case, "truth": 0.95}
-    results = [{"dataset": SETS[0], "repeat": 0, "method": run.CURVES, "curves": [case, missed]}]
-    (line,) = (line for line in page.page(results, SETS, 1, "test").splitlines() if line.startswith("| tuning"))
-    cells = [cell.strip() for cell in line.strip("|").split("|")]
-    assert cells == ["tuning", "25", "50", "2", "80.0", "85.0", "10.0", "50.0", "20.0"]
-
-
 def test_a_stopped_run_continues_with_what_is_missing(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     pieces.store(path, [result("Wine", OURS, 1.0)])

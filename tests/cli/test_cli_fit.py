@@ -354,6 +354,6 @@ def test_what_more_labels_would_bring_is_one_line_or_the_reason_why_not(tmp_path
     assert "an accuracy of 60 % is reached" in printed
     rows = data.read_text().splitlines()
     few = tmp_path / "few.csv"
-    few.write_text("\n".join([rows[0], *rows[1::8]]) + "\n")
+    few.write_text("\n".join([rows[0], *rows[1::20]]) + "\n")
     assert main(["fit", str(few), *out]) == 0
-    assert "cannot be estimated: it takes at least 20 labels, and there are" in capsys.readouterr().out
+    assert "cannot be estimated: it takes at least 10 labels, and there are" in capsys.readouterr().out

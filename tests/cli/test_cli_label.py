@@ -211,7 +211,7 @@ def test_at_the_end_it_prints_what_more_labels_would_bring(
     assert main(command) == 0
     last = capsys.readouterr().out.splitlines()[-1]
     assert "More labels: with 60 labels " in last
-    assert last.endswith("an accuracy of 60 % is reached")
+    assert "an accuracy of 60 % is reached" in last
     type_lines(monkeypatch, "q")
     assert main([*command, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["more_labels"]

@@ -86,8 +86,8 @@ def test_an_accuracy_that_is_wanted_is_marked_and_answered():
 
 
 def test_without_a_curve_the_reason_is_given():
-    with pytest.raises(ValueError, match="it takes at least 20 labels, and there are 15"):
-        LearningCurveDisplay.from_estimator(fitted(10))
+    with pytest.raises(ValueError, match="it takes at least 10 labels, and there are 8"):
+        LearningCurveDisplay.from_estimator(fitted(20))
 
 
 def overlapping(n):

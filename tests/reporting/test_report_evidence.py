@@ -263,7 +263,7 @@ def test_few_labels_give_the_reason_in_place_of_a_curve(tmp_path):
     X, y = petals()
     page = sslart.report(AutoSSLART(random_state=0).fit(X, few(y, 15)), X, y, tmp_path / "a.html", max_samples=2)
     text = page.read_text(encoding="utf-8")
-    assert "This cannot be estimated: it takes at least 20 labels, and there are" in text
+    assert "This cannot be estimated: it takes at least 10 labels, and there are" in text
     assert text.count("What more labels would bring") == 1
 
 

@@ -92,7 +92,7 @@ def test_the_quality_moves_with_the_answers(opened: Opened) -> None:
     wait_for(lambda: opened.http.get("/v1/jobs").json()["jobs"][0]["state"] == "done")
     value = opened.http.get("/v1/models/iris/quality").json()["accuracy"]["value"]
     wait_for(lambda: f"{100 * value:.0f} %" in page.locator(".accuracy-words strong").inner_text().replace("\xa0", " "))
-    assert "at least 20 labels" in page.locator(".quality").inner_text()
+    assert "at least 10 labels" in page.locator(".quality").inner_text()
     page.close()
 
 

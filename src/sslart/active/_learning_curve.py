@@ -1,14 +1,23 @@
-"""Learning curve over the number of labels: measured on subsamples, extrapolated by an inverse power law."""
+"""Learning curve over the number of labels: a prior from many tables, updated by sub-samples of a table's labels.
+
+The log-odds of the accuracy are a straight line over the logarithm of the number of labels. Level and slope have a
+normal distribution, whose mean depends on the numbers of labels and classes; it was fitted to tables on which models
+with more and more labels were measured (`learning_curves.json` names them and the command). The accuracies of
+sub-samples, and the left-out accuracy with all labels, have normal errors: so has the posterior.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from math import ceil
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from math import ceil, log
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from sslart._mapping.loo_predictions import VARIANCE_FACTOR, LooPredictions
+from sslart._mapping.loo_predictions import LooPredictions
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._utils.arrays import FloatArray
 from sslart._utils.intervals import Estimate
@@ -21,10 +30,12 @@ SHARES = (0.125, 0.25, 0.5, 0.75)  # of the labels, in subsamples
 N_ORDERS = 3  # random orders of the labels
 MAX_USED = 800  # labels used, to bound the time
 MIN_SUBSET = 4  # labels in a subsample
-MIN_LABELS = 20  # with fewer labels the curve cannot be extrapolated
+MIN_LABELS = 10  # with fewer labels the prior has no tables
+MAX_LABELS = 200  # the prior of more labels is that of so many: it has no tables with more
 FURTHEST = 10  # extrapolated up to so many times the present labels
-EXPONENTS = np.array([0.25, 0.5, 0.75, 1.0])
-N_RESAMPLES = 500
+N_PATHS = 1000  # drawn from the posterior
+PRIOR_LABELS = 4.0  # weight of the expected accuracy in that from which the variance of a measured one is taken
+CERTAIN = 0.95  # probability from which on an accuracy is called reached, or out of reach
 ENDS_OF_95, ENDS_OF_80 = (2.5, 97.5), (10.0, 90.0)  # percentiles
 
 
@@ -33,9 +44,7 @@ class SubSamples:
     """Correctness of predictions of labels by subsamples of the others."""
 
     sizes: FloatArray  # number of labels in each subsample; the labels of a group count one
-    # (n_orders, n_sizes, n_groups): accuracy on the labels of each group, in each random order; NaN if the group was in
-    # the subsample, or was not predicted
-    right: FloatArray
+    accuracy: FloatArray  # of each on the other labels that were drawn at random, mean over random orders
 
 
 def sub_samples_of(view: ModelView, left_out: LooPredictions) -> SubSamples:
@@ -44,24 +53,109 @@ def sub_samples_of(view: ModelView, left_out: LooPredictions) -> SubSamples:
     mapping, kept = cast("EvidenceMapping", member.mapping), member.kept_labels
     assert kept is not None
     groups = np.unique(left_out.groups, return_inverse=True)[1]
+    is_drawn = np.ones(len(groups), dtype=bool) if left_out.at_random is None else left_out.at_random
     n_groups = int(groups.max()) + 1
     n_used = min(n_groups, MAX_USED)
     sizes = [size for size in (round(share * n_used) for share in SHARES) if size >= MIN_SUBSET]
-    right = np.full((N_ORDERS, len(sizes), n_groups), np.nan)
+    right, known = np.zeros(len(sizes)), np.zeros(len(sizes))
     random = np.random.RandomState(0)
     coded = member.at_choice.encode(kept[0][left_out.rows])
-    for order in range(N_ORDERS):
+    for _ in range(N_ORDERS):
         place = np.empty(n_groups, dtype=np.int64)
         place[random.permutation(n_groups)] = np.arange(n_groups)
         for number, size in enumerate(sizes):
             inside = place[groups] < size
-            others = np.flatnonzero(~inside & (place[groups] < 2 * MAX_USED))
-            proba = mapping.proba_by_some(left_out.rows[inside], coded[others])
-            hits = view.class_by(proba) == left_out.truth[others]
-            n_of = np.bincount(groups[others], minlength=n_groups)
-            with np.errstate(invalid="ignore"):  # a group that was not predicted has no share
-                right[order, number] = np.bincount(groups[others], hits, n_groups) / n_of
-    return SubSamples(np.array(sizes, dtype=np.float64), right)
+            others = np.flatnonzero(~inside & is_drawn & (place[groups] < 2 * MAX_USED))
+            if len(others):
+                hits = view.class_by(mapping.proba_by_some(left_out.rows[inside], coded[others]))
+                weights = left_out.weights[others]
+                right[number] += weights @ (hits == left_out.truth[others])
+                known[number] += weights.sum()
+    return SubSamples(np.array(sizes, dtype=np.float64), np.where(known > 0, right / np.maximum(known, 1e-12), np.nan))
+
+
+class Observed(NamedTuple):
+    """Measured accuracies of a model, and the numbers that the prior depends on."""
+
+    n_labels: int
+    n_classes: int
+    n_measured: int  # labels that the accuracies are measured on
+    sizes: FloatArray  # number of labels of each accuracy; the last is that of all labels
+    accuracy: FloatArray  # NaN where it was not measured
+
+    @property
+    def features(self) -> FloatArray:
+        """The features of the prior."""
+        return np.array([1.0, log(min(self.n_labels, MAX_LABELS) / 50), log(self.n_classes / 2)])
+
+    @property
+    def design(self) -> FloatArray:
+        """The weights of level and slope in the log-odds of each accuracy, (n_sizes, 2)."""
+        return np.column_stack([np.ones(len(self.sizes)), np.log(self.sizes / self.n_labels)])
+
+    @property
+    def log_odds(self) -> FloatArray:
+        """The log-odds of each accuracy, with half a label added to the right and the wrong ones."""
+        n = self.n_measured
+        return np.log((self.accuracy * n + 0.5) / ((1.0 - self.accuracy) * n + 0.5))
+
+    def scale(self, level: float) -> FloatArray:
+        """Return the standard deviation of the log-odds of independent labels; `level`: log-odds expected before."""
+        n, expected = self.n_measured, 1.0 / (1.0 + np.exp(-level))
+        p = (self.accuracy * n + expected * PRIOR_LABELS) / (n + PRIOR_LABELS)
+        return np.asarray(1.0 / np.sqrt(n * p * (1.0 - p)))
+
+
+class Prior(NamedTuple):
+    """Distribution of learning curves over tables, and of the errors of measured accuracies."""
+
+    mean: FloatArray  # (n_features, 2): level and slope by features
+    covariance: FloatArray  # (2, 2)
+    bias: FloatArray  # of the log-odds of each accuracy: of the subsamples, and with all labels
+    noise: FloatArray  # their covariance, relative to `Observed.scale`
+    misfit: float  # standard deviation of log-odds from a straight line
+
+    def posterior(self, observed: Observed) -> tuple[FloatArray, FloatArray]:
+        """Return mean and covariance of level and slope, given the accuracies."""
+        mean, known = observed.features @ self.mean, ~np.isnan(observed.accuracy)
+        place = np.arange(len(self.bias) - len(known), len(self.bias))[known]
+        design, scale = observed.design[known], observed.scale(mean[0])[known]
+        variance = self.noise[np.ix_(place, place)] * np.outer(scale, scale) + self.misfit**2 * np.eye(len(place))
+        spread = design @ self.covariance
+        gain = np.linalg.solve(spread @ design.T + variance, spread).T
+        surprise = observed.log_odds[known] - self.bias[place] - design @ mean
+        return mean + gain @ surprise, self.covariance - gain @ spread
+
+
+@cache
+def shipped_prior() -> Prior:
+    """Return the prior that the package contains."""
+    found = json.loads(files("sslart.active").joinpath("learning_curves.json").read_text("utf-8"))
+    mean, covariance, bias, noise = (np.array(found[name]) for name in Prior._fields[:-1])
+    return Prior(mean, covariance, bias, noise, found["misfit"])
+
+
+class Paths(NamedTuple):
+    """Learning curves drawn from the posterior: log-odds of the accuracy, and their slope over the log of labels."""
+
+    level: FloatArray
+    slope: FloatArray
+
+    @classmethod
+    def drawn(cls, mean: FloatArray, covariance: FloatArray) -> Paths:
+        """Draw curves; none of them falls."""
+        values = np.random.RandomState(0).standard_normal((N_PATHS, 2)) @ np.linalg.cholesky(covariance).T + mean
+        return cls(values[:, 0], np.maximum(values[:, 1], 1e-9))
+
+    def accuracy(self, times: float) -> FloatArray:
+        """Return the accuracy with so many times the labels."""
+        return np.asarray(1.0 / (1.0 + np.exp(-self.level - self.slope * log(times))))
+
+    def times_for(self, accuracy: float) -> FloatArray:
+        """Return how many times the labels an accuracy needs: 1 where it is reached, infinity beyond the curve."""
+        gap = np.log(accuracy / max(1.0 - accuracy, 1e-12)) - self.level
+        power = np.maximum(gap, 0.0) / self.slope
+        return np.where(power > log(FURTHEST), np.inf, np.exp(np.minimum(power, log(FURTHEST))))
 
 
 @dataclass(frozen=True)
@@ -74,9 +168,13 @@ class LabelsNeeded:
         The accuracy wanted.
     n_labels : int
         Present number of labels.
-    more, low, high : int or None
-        Number of further labels needed, and the ends of the interval; None: more than nine times the present number, or
-        no number of labels suffices.
+    more : int or None
+        Number of further labels: the median, if the accuracy is not reached yet and can be with ten times the labels. 0
+        if it is reached with a probability of at least 95 %; None if it is out of reach with such a probability.
+    low, high : int or None
+        Ends of the 80 % interval; 0: reached; None: more than nine times the present number, or no number suffices.
+    reached : float
+        Probability that the accuracy is reached.
     """
 
     accuracy: float
@@ -84,39 +182,18 @@ class LabelsNeeded:
     more: int | None
     low: int | None
     high: int | None
+    reached: float
 
     def __str__(self) -> str:
         wanted = f"an accuracy of {100 * self.accuracy:g} %"
         far = f"more than {(FURTHEST - 1) * self.n_labels:,}"
-        if self.high == 0:
-            return f"{wanted} is reached"
-        low, high = (far if end is None else f"{end:,}" for end in (self.low, self.high))
-        ends = f"80 % interval {low} to {high}"
         if self.more == 0:
-            return f"{wanted} is reached on average ({ends} more labels)"
+            return f"{wanted} is reached (probability {100 * self.reached:.0f} %)"
         if self.more is None:
-            least = "" if self.low is None else f" ({ends})"
-            return f"{wanted} needs {far} more labels{least}, or better features"
-        return f"{wanted} needs about {self.more:,} more labels ({ends})"
-
-
-class PowerLaw(NamedTuple):
-    """Power laws a + b·n^−c of the error with n labels, one for each resample, as arrays of equal length."""
-
-    a: FloatArray
-    b: FloatArray
-    c: FloatArray
-
-    def remaining(self, n_now: float, n: float) -> FloatArray:
-        """Return the ratio of the error with n labels to the error with n_now labels."""
-        now = self.a + self.b * n_now**-self.c
-        return np.asarray(np.where(now > 0, self.a + self.b * n**-self.c, 1.0) / np.where(now > 0, now, 1.0))
-
-    def labels_for(self, n_now: float, share: FloatArray) -> FloatArray:
-        """Return the number of labels that reduces the error to this share; infinity if no number does."""
-        power = (share * (self.a + self.b * n_now**-self.c) - self.a) / np.maximum(self.b, 1e-12)
-        found = np.maximum(power, 1e-30) ** (-1 / self.c)
-        return np.where(share >= 1, n_now, np.where(power > 0, found, np.inf))
+            return f"{wanted} needs {far} more labels, or better features"
+        low, high = (far if end is None else f"{end:,}" for end in (self.low, self.high))
+        already = f"; probability that it is reached already: {100 * self.reached:.0f} %" if self.low == 0 else ""
+        return f"{wanted} needs about {self.more:,} more labels (80 % interval {low} to {high}{already})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,8 +219,7 @@ class LearningCurve:
     n_now: int
     accuracy_now: float | None
     why_not: str = ""
-    _errors: FloatArray = field(default_factory=lambda: np.zeros(0), repr=False)
-    _law: PowerLaw = field(default_factory=lambda: PowerLaw(*np.zeros((3, 0))), repr=False)
+    _paths: Paths = field(default_factory=lambda: Paths(*np.zeros((2, 0))), repr=False)
 
     @property
     def n_furthest(self) -> int:
@@ -158,17 +234,17 @@ class LearningCurve:
         n_labels : int
             From the present number of labels to ten times as many.
         """
-        n = check_whole("at", "n_labels", n_labels) or 1
-        error = self._error_now()
+        n, now = check_whole("at", "n_labels", n_labels) or 1, self._now()
         if not self.n_now <= n <= self.n_furthest:
             raise ValueError(
                 f"n_labels of at must be from {self.n_now}, the number of labels, to {self.n_furthest}, got {n}: "
                 "the curve is not continued further."
             )
-        remaining = self._law.remaining(self.n_now, n)
-        high, low = np.percentile(self._errors * remaining, ENDS_OF_95)
-        value = 1.0 - error * float(remaining.mean())
-        return Estimate(value, min(1.0 - float(low), value), max(1.0 - float(high), value))
+        found = self._paths.accuracy(n / self.n_now)
+        remaining = (1.0 - found.mean()) / (1.0 - self._paths.accuracy(1.0).mean())  # share of the present errors
+        value = 1.0 - (1.0 - now) * float(remaining)
+        low, high = np.percentile(found, ENDS_OF_95)
+        return Estimate(value, min(float(low), value), max(float(high), value))
 
     def labels_for(self, accuracy: float) -> LabelsNeeded:
         """Return the number of further labels needed for an accuracy.
@@ -179,27 +255,23 @@ class LearningCurve:
             Wanted accuracy, in (0, 1].
         """
         wanted = check_number("labels_for", "accuracy", accuracy, 0, 1, open_low=True)
-        error = max(self._error_now(), 1e-12)
-        middle = self._law.labels_for(self.n_now, np.full_like(self._errors, (1.0 - wanted) / error))
-        each = self._law.labels_for(self.n_now, (1.0 - wanted) / self._errors)
-        more, low, high = np.median(middle), *np.percentile(each, ENDS_OF_80, method="nearest")
+        self._now()
+        times = self._paths.times_for(wanted)
+        reached, far = float((times == 1.0).mean()), float(np.isinf(times).mean())
+        low, high = np.percentile(times, ENDS_OF_80, method="nearest")
+        between = times[(times > 1.0) & np.isfinite(times)]
+        if max(reached, far) < CERTAIN and len(between):
+            more = float(np.median(between))
+        else:
+            more = 1.0 if reached >= far else np.inf
         ends = (more, min(low, more), max(high, more))
-        found = [None if one > self.n_furthest else max(0, ceil(one - self.n_now)) for one in ends]
-        return LabelsNeeded(wanted, self.n_now, *found)
+        number, least, most = (None if np.isinf(one) else ceil(round(self.n_now * (one - 1), 6)) for one in ends)
+        return LabelsNeeded(wanted, self.n_now, number, least, most, reached)
 
-    def starting_from(self, accuracy: float, resampled: FloatArray) -> LearningCurve:
-        """Return the curve rescaled to another accuracy with all labels.
-
-        `resampled`: resamples of this accuracy, any number of them.
-        """
-        random = np.random.RandomState(0)
-        errors = np.maximum(1.0 - resampled, 1e-12)[random.randint(len(resampled), size=len(self._errors))]
-        return replace(self, accuracy_now=accuracy, _errors=errors)
-
-    def _error_now(self) -> float:
+    def _now(self) -> float:
         if self.why_not or self.accuracy_now is None:
             raise ValueError(f"The learning curve cannot be continued: {self.why_not}.")
-        return 1.0 - self.accuracy_now
+        return self.accuracy_now
 
     def __str__(self) -> str:
         if self.why_not:
@@ -210,10 +282,9 @@ class LearningCurve:
 def learning_curve(model: Any) -> LearningCurve:
     """Return the learning curve of a model over its labels, with its extrapolation.
 
-    Subsamples of the labels predict the others, with the boxes and settings of the model. The inverse power law
-    a + b·n^−c, with c from 1/4 to 1, is fitted to their errors, and scaled to the leave-one-out error. The interval is
-    a bootstrap over the labels. The estimate is for labels of randomly drawn samples. The time is bounded for any
-    number of labels.
+    The prior is that of many tables on which models with more and more labels were measured. It is updated by the
+    leave-one-out accuracy and by the accuracies of subsamples of the labels on the others, with the boxes and settings
+    of the model. The estimate is for labels of randomly drawn samples. The time is bounded for any number of labels.
 
     Parameters
     ----------
@@ -223,7 +294,7 @@ def learning_curve(model: Any) -> LearningCurve:
     Returns
     -------
     LearningCurve
-        With fewer than 20 labels, `why_not` has the reason why there is no estimate.
+        With fewer than 10 labels, `why_not` has the reason why there is no estimate.
 
     Examples
     --------
@@ -245,45 +316,25 @@ def learning_curve(model: Any) -> LearningCurve:
     if left_out is None or stated.accuracy is None or stated.accuracy.value is None:
         n = 0 if left_out is None else left_out.n_labels
         return LearningCurve(nothing, nothing, n, None, stated.why_not)
-    n_measured, now = len(np.unique(left_out.groups)), stated.accuracy.value
-    kept = view.members[0].kept_labels
-    assert kept is not None
-    n = round(n_measured * len(kept[1]) / len(left_out.rows))  # with many labels only some are left out
+    observed = observed_of(view, left_out, stated.accuracy.value)
+    n, now, known = observed.n_labels, stated.accuracy.value, ~np.isnan(observed.accuracy[:-1])
     if n < MIN_LABELS:
         reason = f"it takes at least {MIN_LABELS} labels, and there are {n}"
         return LearningCurve(nothing, nothing, n, now, reason)
+    paths = Paths.drawn(*shipped_prior().posterior(observed))
+    return LearningCurve(observed.sizes[:-1][known], observed.accuracy[:-1][known], n, now, "", paths)
+
+
+def observed_of(view: ModelView, left_out: LooPredictions, accuracy: float) -> Observed:
+    """Return the measured accuracies of a model; `accuracy`: that of leave-one-out."""
+    kept, n_groups = view.members[0].kept_labels, len(np.unique(left_out.groups))
+    assert kept is not None
+    n = round(n_groups * len(kept[1]) / len(left_out.rows))  # with many labels only some are left out
     found = sub_samples_of(view, left_out)
-    accuracy = np.nanmean(np.nanmean(found.right, axis=2), axis=0)
-    random = np.random.RandomState(0)
-    # leave-one-out shares vary more than those of independent samples, as in the interval of the accuracy
-    n_right, n_wrong = (share * n_measured / VARIANCE_FACTOR for share in (now, 1.0 - now))
-    errors = random.beta(n_wrong + 0.5, n_right + 0.5, size=N_RESAMPLES)
-    return LearningCurve(found.sizes, accuracy, n, now, "", errors, _laws(found, random))
-
-
-def _laws(found: SubSamples, random: np.random.RandomState) -> PowerLaw:
-    """Return power laws fitted to the errors of resampled labels and orders, each with a random exponent."""
-    n_orders, n_sizes, n_groups = found.right.shape
-    is_known = ~np.isnan(found.right)
-    wrong, known = np.where(is_known, 1.0 - found.right, 0.0), is_known.astype(np.float64)
-    errors, weights = np.empty((N_RESAMPLES, n_sizes)), np.empty((N_RESAMPLES, n_sizes))
-    for number in range(N_RESAMPLES):
-        times = np.bincount(random.randint(n_groups, size=n_groups), minlength=n_groups).astype(np.float64)
-        orders = random.randint(n_orders, size=n_orders)
-        weights[number] = (known[orders] @ times).sum(axis=0)
-        errors[number] = (wrong[orders] @ times).sum(axis=0) / np.maximum(weights[number], 1.0)
-    exponents = EXPONENTS[random.randint(len(EXPONENTS), size=N_RESAMPLES)]
-    return _fitted(errors, weights, found.sizes ** -exponents[:, None], exponents)
-
-
-def _fitted(errors: FloatArray, weights: FloatArray, powers: FloatArray, exponents: FloatArray) -> PowerLaw:
-    """Return a, b ≥ 0 of the errors a + b·powers, by weighted least squares for each row."""
-    total = weights.sum(axis=1)
-    mean_error, mean_power = ((weights * one).sum(axis=1) / total for one in (errors, powers))
-    apart = powers - mean_power[:, None]
-    b = (weights * apart * errors).sum(axis=1) / (weights * apart**2).sum(axis=1)
-    a = mean_error - b * mean_power
-    through_zero = (weights * powers * errors).sum(axis=1) / (weights * powers**2).sum(axis=1)
-    is_flat = b < 0
-    b = np.where(is_flat, 0.0, np.where(a < 0, through_zero, b))
-    return PowerLaw(np.where(is_flat, mean_error, np.maximum(a, 0.0)), b, exponents)
+    return Observed(
+        n,
+        len(np.unique(left_out.truth)),
+        len(np.unique(left_out.drawn.groups)),
+        np.append(found.sizes, n),
+        np.append(found.accuracy, accuracy),
+    )
