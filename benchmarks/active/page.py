@@ -74,9 +74,10 @@ def page(results: Sequence[Result], sets: Sequence[str], repeats: int, label: st
         "of the samples around it to the power of 1 and 2, a reach of 1/4 and 1/2 of the mean distance, and margin "
         "sampling after the first five of ours. Without the uncertainty at the sample itself, and with margin sampling "
         "after the first five, the lead was smaller; the others differed by less than the standard error. The square "
-        "was kept, as it was best at 50 labels. Every third sample is chosen without regard to the predictions, half "
-        "of these at random, since the questions of the studio overlooked a class on some larger tables "
-        "([measured](studio_benchmarks.md)): a model can be certain where it knows nothing.\n"
+        "was kept, as it was best at 50 labels. Every sixth sample is chosen without regard to the predictions, since "
+        "the questions of the studio overlooked a class on some larger tables ([measured](studio_benchmarks.md)): a "
+        "model can be certain where it knows nothing. Every third is drawn at random, since only such labels [measure "
+        "the model](trust.md).\n"
     )
     groups = {
         "All sets": findings.sets,

@@ -373,3 +373,26 @@ def test_the_group_of_an_answer_is_learnt() -> None:
     assert left_out is not None
     assert left_out.kind == "given"
     assert left_out.n_labels == (FEW != -1).sum() + 1
+
+
+def test_a_sample_with_a_label_is_never_selected_again() -> None:
+    X, y = load_iris(return_X_y=True)
+    model, labelled = AutoSSLART(random_state=0).partial_fit(X), set[tuple[float, ...]]()
+    for _ in range(12):
+        rows, at_random = select_queries(model, X, 4, return_at_random=True)
+        new = {tuple(X[row]) for row in rows}
+        assert not new & labelled
+        labelled |= new
+        model.partial_fit(X[rows], y[rows], at_random=at_random)
+    assert model.quality_.n_labels + model.quality_.n_chosen == 48
+    assert model.quality_.n_labels == 16
+
+
+def test_a_model_that_stores_no_labels_draws_other_samples_at_random_each_time() -> None:
+    X, y = load_iris(return_X_y=True)
+    model, drawn = SSLART(random_state=0).partial_fit(X), list[int]()
+    for _ in range(8):
+        rows, at_random = select_queries(model, X, 3, return_at_random=True)
+        drawn += rows[at_random].tolist()
+        model.partial_fit(X[rows], y[rows])
+    assert len(set(drawn)) == len(drawn) == 8

@@ -24,9 +24,10 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils import _safe_indexing
 
+from sslart._art.backend import row_keys
 from sslart._art.geometry import centres
 from sslart._data.labels import UNLABELLED
-from sslart._data.samples import concatenated
+from sslart._data.samples import Table, concatenated
 from sslart._mapping.model_view import MemberView, view_of
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, keys_of_numbers
 from sslart._utils.validation import check_whole
@@ -219,7 +220,8 @@ class QueryPool:
         ----------
         X : array-like of shape (n_samples, n_features)
         known : array-like of bool, default=None
-            Mask of samples that have a label already, and are never queried.
+            Mask of samples that have a label already, and are never queried. None: those that equal a labelled sample
+            that the model stores, as models with evidence mapping do.
         """
         view = view_of(self.model)
         table, member = view.read(X), view.members[0]
@@ -229,7 +231,8 @@ class QueryPool:
         counts = np.bincount(nodes, minlength=len(self._counts))
         counts[: len(self._counts)] += self._counts
         self._counts = counts
-        unknown = np.arange(len(table)) if known is None else np.flatnonzero(~np.asarray(known, dtype=bool))
+        has_label = _equals_labelled(member, table) if known is None else np.asarray(known, dtype=bool)
+        unknown = np.flatnonzero(~has_label)
         numbers = self.n_samples + unknown
         for index in unknown[~is_reserved(numbers)].tolist():
             own = self._unlabelled.setdefault(int(nodes[index]), [])
@@ -291,6 +294,8 @@ class QueryPool:
         place = {row: index for index, row in enumerate(rows)}
         reserve = [place[row] for _, row, _ in self._drawn if reserved[place[row]]]
         n_labels = member.mapping.n_answers or round(float(member.counts.sum()))
+        turn = n_labels // DRAW_EVERY % max(len(reserve), 1)  # so that a new pool of the same samples draws others
+        reserve = reserve[turn:] + reserve[:turn]
         order = points.in_order(uncertainty(proba, len(rows)), free, _labelled(member), n, alike, reserve, n_labels)
         chosen = boxes[order]
         new = (member.labels[chosen] == UNLABELLED).tolist()
@@ -365,6 +370,12 @@ class QueryPool:
         return float(self._counts[labels != UNLABELLED].sum() / self._counts.sum())
 
 
+def _equals_labelled(member: MemberView, table: Table) -> BoolArray:
+    """Return a mask of samples that equal a labelled sample that the model stores."""
+    kept = member.kept_labels if member.class_table.seen else None
+    return np.zeros(len(table), dtype=bool) if kept is None else np.isin(row_keys(table), row_keys(kept[0]))
+
+
 def is_reserved(rows: IntArray) -> BoolArray:
     """Return a mask of rows that are reserved for random draws: a random share, the same in every pool."""
     return np.asarray(keys_of_numbers(rows, 1) % np.uint64(DRAW_EVERY) == 0)
@@ -389,7 +400,8 @@ def select_queries(
     ----------
     model : fitted FuzzyARTMAP, SSLART, AutoSSLART or WESSLART
     X : array-like of shape (n_samples, n_features)
-        Unlabelled samples to choose from, such as those that the model has learnt.
+        Samples to choose from, such as those that the model has learnt. Those that equal a labelled sample are left
+        out if the model stores these, as with evidence mapping; with other models, leave them out.
     n : int, default=10
         Maximum number of rows.
     return_at_random : bool, default=False
