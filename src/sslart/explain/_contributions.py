@@ -29,6 +29,7 @@ from sslart.explain._boxes import Class, Value
 
 MIN_BACKGROUND, MAX_BACKGROUND = 100, 500  # background samples
 MAX_VISITED = 60_000_000  # leaf values visited for all background samples, a few seconds
+N_REFERENCE = 50  # background samples in the averages of replicates, of which only differences matter
 MIN_REFERENCE = 4  # background samples in the average, if each is very costly
 MAX_COMPARED = 40_000_000  # values of boxes compared for the average,
 MANY_FEATURES = 200  # if there are more features than this
@@ -148,6 +149,31 @@ def _parts_of_scores(member: MemberView, coded: FloatArray, n_columns: int) -> S
     """Divide the scores of one network, for the classes that it has learnt."""
     columns: IntArray = np.array([feature.column for feature in member.encoder.features], dtype=np.int64)
     return _readout_of(member).contributions(coded, columns, n_columns, member.n_jobs)
+
+
+def replicate_parts(view: ModelView, coded: Sequence[FloatArray]) -> FloatArray | None:
+    """Return contributions by regressions without each block of labels, (n_blocks, n_samples, n_columns, n_classes).
+
+    They are relative to the average of background samples. None for ensembles, and for models without their labels.
+    """
+    if view.is_ensemble:
+        return None
+    member, n_columns = view.members[0].at_choice, len(view.feature_names)
+    replicates = member.network.get_or_compute(("replicates", member.readout), lambda: member.mapping.replicates)
+    if replicates is None:
+        return None
+    columns: IntArray = np.array([feature.column for feature in member.encoder.features], dtype=np.int64)
+
+    def parts(points: FloatArray) -> FloatArray:
+        found = replicates.readout.contributions(points, columns, n_columns, member.n_jobs).by_column
+        return np.asarray(np.moveaxis(found.reshape(*found.shape[:2], replicates.n, -1), 2, 0))
+
+    average = member.network.get_or_compute(
+        ("average of replicates", member.readout, n_columns),
+        lambda: parts(background(member, min(N_REFERENCE, _n_reference(member)))).mean(axis=1, keepdims=True),
+    )
+    found = parts(coded[0]) - average
+    return _every_class(member.class_table, found.reshape(-1, *found.shape[2:])).reshape(*found.shape[:3], -1)
 
 
 def _readout_of(member: MemberView) -> Readout:

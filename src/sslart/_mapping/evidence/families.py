@@ -284,6 +284,12 @@ class TreeBasis(Basis):
         """Return the leaf values divided by the number of trees, so that the sum over trees is the mean."""
         return self.forest.values / len(self.forest.roots)
 
+    def own_weights_without(self, targets: FloatArray, blocks: Sequence[IntArray]) -> FloatArray:
+        """Return the leaf values without each block of labels: those of the trees that were grown without it."""
+        is_without = self._is_without[:, [self._block_of[rows[0]] for rows in blocks]]
+        shares = is_without / np.maximum(is_without.sum(axis=0), 1)
+        return np.asarray(self.forest.values[:, None] * shares[self.forest.tree_of_leaf, :, None])
+
     def terms(self, weights: FloatArray) -> list[Term]:
         """Return the trees with the given leaf values."""
         return [TreeTerm(self.spec.rank_weight, replace(self.forest, values=weights))]

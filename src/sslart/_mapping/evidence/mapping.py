@@ -23,6 +23,7 @@ from sslart._mapping.evidence.label_reservoir import AbsentLabels, LabelReservoi
 from sslart._mapping.evidence.large_scale import MAX_BOXES as MAX_BOXES_OF_MANY
 from sslart._mapping.evidence.large_scale import MAX_FUNCTIONS, MAX_LABELS, warn_of_usual_settings
 from sslart._mapping.evidence.readout import Readout, SavedContext, Solution
+from sslart._mapping.evidence.replicates import Replicates, replicates_of
 from sslart._mapping.evidence.selection import MAX_TRIED, choose, choose_by_some, is_chosen_by_some, learn
 from sslart._mapping.evidence.settings import (
     DEFAULT_MIXTURE,
@@ -440,6 +441,15 @@ class EvidenceMapping(CachesValues, Mapping):
         return readout if updates is None else updates.basis.updated(readout, updates.shared_weights)
 
     @property
+    def replicates(self) -> Replicates | None:
+        """The regression without each block of labels; None for a model without its labels, or with too many."""
+        if isinstance(self.reservoir, AbsentLabels) or not 2 <= len(self.reservoir) <= MAX_LABELS:
+            return None
+        nodes = self._landmarks()
+        labelled = self._labelled_set(nodes)
+        return replicates_of(labelled, _heaviest(self.solution.mixtures), nodes)
+
+    @property
     def kept_labels(self) -> tuple[Table, IntArray]:
         """The stored labelled samples and their class codes."""
         whole = self.all_labels().whole()
@@ -489,9 +499,7 @@ class EvidenceMapping(CachesValues, Mapping):
         Only the heaviest mixtures are used, since this is called often.
         """
         few = LabelReservoir((self.all_labels().whole()[rows],), self.reservoir.n_seen)
-        heaviest = sorted(self.solution.mixtures, key=lambda one: -one.weight)[:N_HEAVIEST]
-        total = sum(one.weight for one in heaviest)
-        mixtures = tuple(one._replace(weight=one.weight / total, without=()) for one in heaviest if one.weight)
+        mixtures = _heaviest(self.solution.mixtures)
         recent = self.recent.ended(None, np.inf)
         by_some = self._changed(reservoir=few, mixtures=mixtures, chosen=None, recent=recent)
         return self.class_table.with_unseen(by_some.proba(coded))
@@ -614,3 +622,10 @@ def check_parts(state: dict[str, Any], labels: LabelReservoir, recent: StreamSta
         fits = fits and (labels.numbers is None) == (later.numbers is None)
     if not fits:
         raise ValueError("the evidence of the model does not fit its classes")
+
+
+def _heaviest(mixtures: Sequence[Mixture]) -> tuple[Mixture, ...]:
+    """Return the mixtures of the largest weights, which sum to one."""
+    heaviest = sorted(mixtures, key=lambda one: -one.weight)[:N_HEAVIEST]
+    total = sum(one.weight for one in heaviest)
+    return tuple(one._replace(weight=one.weight / total, without=()) for one in heaviest if one.weight)
