@@ -23,9 +23,11 @@ from sslart._mapping.evidence.families import TreeTerm
 from sslart._mapping.evidence.readout import Readout, ScoreParts
 from sslart._mapping.model_view import MemberView, ModelView, PredictionBatch, view_of
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.cache import Deferred
 from sslart._utils.optional import optional
 from sslart._utils.validation import check_option
 from sslart.explain._boxes import Class, Value
+from sslart.explain._certainty import half_width, is_settled, shows_skill, standard_error
 
 MIN_BACKGROUND, MAX_BACKGROUND = 100, 500  # background samples
 MAX_VISITED = 60_000_000  # leaf values visited for all background samples, a few seconds
@@ -151,28 +153,31 @@ def _parts_of_scores(member: MemberView, coded: FloatArray, n_columns: int) -> S
     return _readout_of(member).contributions(coded, columns, n_columns, member.n_jobs)
 
 
-def replicate_parts(view: ModelView, coded: Sequence[FloatArray]) -> FloatArray | None:
-    """Return contributions by regressions without each block of labels, (n_blocks, n_samples, n_columns, n_classes).
+def replicate_parts(view: ModelView, coded: Sequence[FloatArray], *, to_average: bool = True) -> FloatArray | None:
+    """Divide scores by regressions without each block of labels, (n_blocks, n_samples, n_columns + 1, n_classes).
 
-    They are relative to the average of background samples. None for ensembles, and for models without their labels.
+    The last part is that of the graph. None for ensembles, and where a model has no such regressions.
     """
     if view.is_ensemble:
         return None
     member, n_columns = view.members[0].at_choice, len(view.feature_names)
-    replicates = member.network.get_or_compute(("replicates", member.readout), lambda: member.mapping.replicates)
+    network, readout = member.network, member.readout
+    replicates = network.get_or_compute(("replicates", readout), lambda: member.mapping.replicates)
     if replicates is None:
         return None
     columns: IntArray = np.array([feature.column for feature in member.encoder.features], dtype=np.int64)
 
     def parts(points: FloatArray) -> FloatArray:
-        found = replicates.readout.contributions(points, columns, n_columns, member.n_jobs).by_column
-        return np.asarray(np.moveaxis(found.reshape(*found.shape[:2], replicates.n, -1), 2, 0))
+        found = replicates.readout.contributions(points, columns, n_columns, member.n_jobs)
+        every = np.concatenate([found.by_column, found.of_graph[:, None]], axis=1)
+        return np.asarray(np.moveaxis(every.reshape(*every.shape[:2], replicates.n, -1), 2, 0))
 
-    average = member.network.get_or_compute(
-        ("average of replicates", member.readout, n_columns),
-        lambda: parts(background(member, min(N_REFERENCE, _n_reference(member)))).mean(axis=1, keepdims=True),
-    )
-    found = parts(coded[0]) - average
+    found = parts(coded[0])
+    if to_average:
+        found -= network.get_or_compute(
+            ("average of replicates", readout, n_columns),
+            lambda: parts(background(member, min(N_REFERENCE, _n_reference(member)))).mean(axis=1, keepdims=True),
+        )
     return _every_class(member.class_table, found.reshape(-1, *found.shape[2:])).reshape(*found.shape[:3], -1)
 
 
@@ -307,6 +312,28 @@ class FeatureContributions:
     classes: NDArray[Any]
     feature_names: list[str]
     data: NDArray[Any]
+    _replicates: Deferred[FloatArray | None] = field(repr=False)
+
+    @property
+    def standard_errors(self) -> FloatArray | None:
+        """Standard errors of `values` over the choice of labelled samples; None where they are not known.
+
+        They are known for single models that keep their labels, up to 1,000 labels and 12 classes.
+        """
+        replicates = self._replicates.get()
+        return None if replicates is None else standard_error(replicates[:, :, :-1])
+
+    @property
+    def intervals(self) -> FloatArray | None:
+        """The ends of the 95 % interval of each of `values`, (n_samples, n_features, n_classes, 2); None if not known.
+
+        See the notes of `contributions_of`.
+        """
+        replicates = self._replicates.get()
+        if replicates is None:
+            return None
+        reach = half_width(replicates[:, :, :-1])
+        return np.stack([self.values - reach, self.values + reach], axis=-1)
 
     def to_shap(self) -> Any:
         """Return the contributions as a `shap.Explanation`, for the plots of shap.
@@ -350,6 +377,11 @@ def contributions_of(model: Any, X: Any, reference: str = AVERAGE) -> FeatureCon
     gradients). With two classes, this divides the change of the probability in proportion to the contributions. All
     members vote here, regardless of `search_depth`.
 
+    `standard_errors` and `intervals` of the result are computed when they are first used. They say how far the
+    contributions would differ if other samples, as many, had been labelled: a delete-a-group jackknife over 20 groups
+    of labels, in closed form, where labels of a group or an answer stay together. Settings, boxes and trees stay as
+    they are, so that the standard errors are widened by a factor, which `benchmarks/explain/certainty.py` measured.
+
     Examples
     --------
     >>> import numpy as np
@@ -380,7 +412,14 @@ def contributions_in(view: ModelView, table: Table, reference: str = AVERAGE) ->
     coded = [member.at_choice.encode(table) for member in view.members]
     parts = score_contributions(view, coded, to_average=reference == AVERAGE)
     return FeatureContributions(
-        parts.by_column, parts.base[0], parts.of_graph, parts.scores, view.classes, view.feature_names, _data_of(table)
+        parts.by_column,
+        parts.base[0],
+        parts.of_graph,
+        parts.scores,
+        view.classes,
+        view.feature_names,
+        _data_of(table),
+        Deferred(lambda: replicate_parts(view, coded, to_average=reference == AVERAGE)),
     )
 
 
@@ -454,6 +493,8 @@ class Contribution(NamedTuple):
         Value of the sample in each feature; None if missing.
     amounts : tuple of float
         The contribution of each feature; `amount` is their sum.
+    half_width : float or None
+        Half the width of the 95 % interval of `amount` over the choice of labelled samples; None if not known.
     """
 
     kind: str
@@ -461,6 +502,12 @@ class Contribution(NamedTuple):
     features: tuple[str, ...] = ()
     values: tuple[Value | None, ...] = ()
     amounts: tuple[float, ...] = ()
+    half_width: float | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        """False if the interval includes 0, so that other labels may turn the sign."""
+        return self.half_width is None or abs(self.amount) > self.half_width
 
 
 @dataclass(frozen=True, eq=False)
@@ -511,6 +558,16 @@ class Evidence:
         """The sum of the contributions that are not shown."""
         return float(sum(one.amount for one in self.not_shown))
 
+    @cached_property
+    def order_settled(self) -> bool | None:
+        """False if other labels may put the second contribution before the first; None if that is not known."""
+        return self._table.order_settled(self._row)
+
+    @property
+    def shows_skill(self) -> bool:
+        """False if the labels do not show that predictions beat class frequencies."""
+        return self._table.shows_skill.get()
+
 
 @dataclass(frozen=True, eq=False)
 class EvidenceTable:
@@ -527,6 +584,9 @@ class EvidenceTable:
     of_graph: FloatArray
     by_column: FloatArray
     proba: FloatArray
+    # (n_replicates, n_samples, n_columns + 1): by regressions without some labels, the last one of the graph
+    replicates: Deferred[FloatArray | None]
+    shows_skill: Deferred[bool]
 
     def __getitem__(self, row: int) -> Evidence:
         predicted, runner_up = self.predicted.item(row), self.runners_up.item(row)
@@ -567,6 +627,23 @@ class EvidenceTable:
         n_shown = np.where(n_shown >= n_all - 1, n_all, n_shown)  # the line "1 more" would be as long
         return order, amounts, n_all, n_shown
 
+    def _replicates_of(self, row: int, place: int) -> FloatArray | None:
+        """Return the amount of a group of columns by each of the regressions without some labels."""
+        every = self.replicates.get()
+        return None if every is None else every[:, row, self._columns_of[place] or [-1]].sum(axis=1)
+
+    def order_settled(self, row: int) -> bool | None:
+        """Return whether the interval of the difference of the two largest amounts of a sample excludes 0."""
+        order, amounts, n_all, _ = self._lists
+        first, second = (
+            (self._replicates_of(row, place) for place in order[row, :2].tolist()) if n_all[row] > 1 else (None, None)
+        )
+        if first is None or second is None:
+            return None
+        signs = np.sign(amounts[row, :2])
+        difference = np.abs(amounts[row, 0]) - np.abs(amounts[row, 1])
+        return bool(is_settled(difference, signs[0] * first - signs[1] * second))
+
     def contributions(self, row: int, *, shown: bool) -> tuple[Contribution, ...]:
         """Return the shown, or the omitted, contributions for a sample, the largest first."""
         order, amounts, n_all, n_shown = self._lists
@@ -578,6 +655,7 @@ class EvidenceTable:
             columns = self._columns_of[place]
             if len(columns) > 1:
                 columns = sorted(columns, key=lambda column: -abs(by_column[column]))
+            replicates = self._replicates_of(row, place)
             found.append(
                 Contribution(
                     FEATURES if columns else GRAPH,
@@ -585,6 +663,7 @@ class EvidenceTable:
                     tuple([names[column] for column in columns]),
                     tuple([categories[c][row] if c in categories else _or_none(values[c]) for c in columns]),
                     tuple([by_column[column] for column in columns]),
+                    None if replicates is None else float(half_width(replicates)),
                 )
             )
         return tuple(found)
@@ -601,8 +680,16 @@ def attribute(
 
     `voted`: mask of the members of an ensemble that vote, (n_members, n_samples); None: all of them.
     """
-    parts = score_contributions(view, batch.scored, voted=voted)
+    scored = batch.scored
+    parts = score_contributions(view, scored, voted=voted)
     second = _runners_up(view, parts.scores, predicted)
+
+    def replicates() -> FloatArray | None:
+        found = replicate_parts(view, scored)
+        if found is None:
+            return None
+        return np.array([_difference(np.moveaxis(own, 2, 1), predicted, second) for own in found])
+
     return EvidenceTable(
         table,
         view.feature_names,
@@ -615,6 +702,8 @@ def attribute(
         _difference(parts.of_graph, predicted, second),
         _difference(np.moveaxis(parts.by_column, 2, 1), predicted, second),
         batch.proba(),
+        Deferred(replicates),
+        Deferred(lambda: shows_skill(view)),
     )
 
 

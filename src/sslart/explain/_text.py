@@ -19,6 +19,7 @@ from sslart._utils.text import (
     value_text,
 )
 from sslart.explain._boxes import Box, FeatureMatch, outside_first
+from sslart.explain._certainty import INTERVALS, NO_FINDING, decimals_of
 from sslart.explain._contributions import GRAPH, Contribution, Evidence
 from sslart.explain._counterfactual import change_text
 
@@ -115,11 +116,13 @@ def _comparison_line(match: FeatureMatch) -> str:
 
 
 NAMED = 4  # features of one group that are named
+UNSETTLED = " (no stable direction)"
 
 
-def amount_text(value: float) -> str:
-    """Return a contribution with its sign: above 0 is for the predicted class."""
-    return f"{value:+.3f}"
+def amount_text(value: float, half_width: float | None = None) -> str:
+    """Return a contribution with its sign, above 0 for the predicted class, and its interval, in settled decimals."""
+    n = decimals_of(half_width)
+    return f"{round(value, n) + 0.0:+.{n}f}" + ("" if half_width is None else f" ± {half_width:.{n}f}")
 
 
 def comparison_text(evidence: Evidence) -> str:
@@ -166,7 +169,10 @@ def rest_text(evidence: Evidence) -> str:
 def contribution_rows(evidence: Evidence) -> list[tuple[str, str]]:
     """Return amount and source of the summands of the margin: base, largest contributions, and rest."""
     rows = [(amount_text(evidence.base), "an average sample, to start from")]
-    rows += [(amount_text(one.amount), source_text(one)) for one in evidence.shown]
+    rows += [
+        (amount_text(one.amount, one.half_width), source_text(one) + ("" if one.is_settled else UNSETTLED))
+        for one in evidence.shown
+    ]
     if evidence.not_shown:
         rows.append((amount_text(evidence.rest), rest_text(evidence)))
     return rows
@@ -185,10 +191,25 @@ def sum_text(evidence: Evidence) -> str:
     )
 
 
+def certainty_lines(evidence: Evidence) -> list[str]:
+    """Return sentences on the intervals, on the order of the first two contributions, and on missing skill."""
+    lines = [] if evidence.shows_skill else [NO_FINDING]
+    if evidence.order_settled is not None:
+        lines.append(INTERVALS)
+    if evidence.order_settled is False:
+        first, second = (
+            list_text(list(map(printable, one.features or [GRAPH])), NAMED) for one in evidence.contributions[:2]
+        )
+        lines.append(f"Order not settled: other labels may put {second} before {first}.")
+    return lines
+
+
 def evidence_lines(evidence: Evidence) -> list[str]:
     """Return the evidence in plain words."""
-    rows = [f"  {amount} {source}" for amount, source in contribution_rows(evidence)]
-    return [f"{evidence_headline(evidence)}:", *rows, sum_text(evidence)]
+    given = contribution_rows(evidence)
+    width = max(len(amount) for amount, _ in given)
+    rows = [f"  {amount:{width}} {source}" for amount, source in given]
+    return [f"{evidence_headline(evidence)}:", *rows, sum_text(evidence), *certainty_lines(evidence)]
 
 
 def evidence_html(evidence: Evidence) -> str:
@@ -210,6 +231,7 @@ def evidence_dict(evidence: Evidence) -> dict[str, Any]:
             {
                 "kind": one.kind,
                 "amount": one.amount,
+                "half_width": one.half_width,
                 "features": [
                     {"feature": name, "value": value, "amount": amount}
                     for name, value, amount in zip(one.features, one.values, one.amounts, strict=True)
@@ -219,6 +241,8 @@ def evidence_dict(evidence: Evidence) -> dict[str, Any]:
             for position, one in enumerate(evidence.contributions)
         ],
         "rest": evidence.rest,
+        "order_settled": evidence.order_settled,
+        "shows_skill": evidence.shows_skill,
     }
 
 

@@ -147,9 +147,9 @@ class Basis(ABC):
         """Return only the weights of `own_fit`."""
         return None
 
-    def own_weights_without(self, targets: FloatArray, blocks: Sequence[IntArray]) -> FloatArray | None:
-        """Return the weights of `own_fit` without each block of labels, shape (n_functions, n_blocks, n_classes)."""
-        return None
+    def own_terms_without(self, targets: FloatArray, blocks: Sequence[IntArray], share: float) -> list[Term]:
+        """Return the terms of `own_fit` times a share without each block of labels, (n_blocks * n_classes) scores."""
+        return []
 
     @abstractmethod
     def terms(self, weights: FloatArray) -> list[Term]:

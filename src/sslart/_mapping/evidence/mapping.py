@@ -55,6 +55,8 @@ BOXES_PER_CLASS = 2  # used at least, for each class
 N_BASES = 24  # bases in memory during the selection, for the memory estimate
 N_CORNERS = 16  # copies of the corners of boxes (scales, weighted, packed), for the memory estimate
 N_HEAVIEST = 16  # mixtures used in predictions from a subset of the labels, for speed
+MAX_SOLVED = 2 * 10**9  # entries of cubic time in the regressions without each block of labels
+MOST_CLASSES = 12  # in these regressions, whose time is linear in the classes
 
 
 class Known(NamedTuple):
@@ -442,12 +444,13 @@ class EvidenceMapping(CachesValues, Mapping):
 
     @property
     def replicates(self) -> Replicates | None:
-        """The regression without each block of labels; None for a model without its labels, or with too many."""
-        if isinstance(self.reservoir, AbsentLabels) or not 2 <= len(self.reservoir) <= MAX_LABELS:
+        """The regression without each block of labels; None without its labels, or with too many labels or classes."""
+        n, n_classes = len(self.reservoir), len(self.class_table.seen)
+        if isinstance(self.reservoir, AbsentLabels) or not (1 < n <= MAX_LABELS and 1 < n_classes <= MOST_CLASSES):
             return None
         nodes = self._landmarks()
-        labelled = self._labelled_set(nodes)
-        return replicates_of(labelled, _heaviest(self.solution.mixtures), nodes)
+        n_solved = max(N_HEAVIEST, MAX_SOLVED // n**3)
+        return replicates_of(self._labelled_set(nodes), _heaviest(self.solution.mixtures, n_solved), nodes)
 
     @property
     def kept_labels(self) -> tuple[Table, IntArray]:
@@ -499,7 +502,7 @@ class EvidenceMapping(CachesValues, Mapping):
         Only the heaviest mixtures are used, since this is called often.
         """
         few = LabelReservoir((self.all_labels().whole()[rows],), self.reservoir.n_seen)
-        mixtures = _heaviest(self.solution.mixtures)
+        mixtures = _heaviest(self.solution.mixtures, N_HEAVIEST)
         recent = self.recent.ended(None, np.inf)
         by_some = self._changed(reservoir=few, mixtures=mixtures, chosen=None, recent=recent)
         return self.class_table.with_unseen(by_some.proba(coded))
@@ -624,8 +627,8 @@ def check_parts(state: dict[str, Any], labels: LabelReservoir, recent: StreamSta
         raise ValueError("the evidence of the model does not fit its classes")
 
 
-def _heaviest(mixtures: Sequence[Mixture]) -> tuple[Mixture, ...]:
-    """Return the mixtures of the largest weights, which sum to one."""
-    heaviest = sorted(mixtures, key=lambda one: -one.weight)[:N_HEAVIEST]
+def _heaviest(mixtures: Sequence[Mixture], n: int) -> tuple[Mixture, ...]:
+    """Return the n mixtures of the largest weights, which sum to one."""
+    heaviest = sorted(mixtures, key=lambda one: -one.weight)[:n]
     total = sum(one.weight for one in heaviest)
     return tuple(one._replace(weight=one.weight / total, without=()) for one in heaviest if one.weight)

@@ -252,9 +252,7 @@ class SolutionBuilder:
     `n_scores`: number of scores, one per class by default.
     """
 
-    def __init__(
-        self, labelled: LabelledSet, scaler: RankScaler, nodes: IntArray, n_scores: int | None = None
-    ) -> None:
+    def __init__(self, labelled: LabelledSet, scaler: RankScaler, nodes: IntArray, n_scores: int | None = None) -> None:
         self._labelled, self._scaler, self._nodes = labelled, scaler, nodes
         self._bias = np.zeros(labelled.n_classes if n_scores is None else n_scores)
         self._terms: list[Term] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +12,9 @@ from sslart._mapping.evidence.families import family_of
 from sslart._mapping.evidence.readout import Readout, SolutionBuilder
 from sslart._mapping.evidence.selection import LooFits, add_mixtures
 from sslart._mapping.evidence.settings import Mixture
-from sslart._utils.arrays import FloatArray, IntArray
+from sslart._utils.arrays import IntArray
+
+N_REPLICATES = 20  # at most: each costs as much as a class
 
 
 class Replicates(NamedTuple):
@@ -24,22 +25,18 @@ class Replicates(NamedTuple):
 
 
 def replicates_of(labelled: LabelledSet, mixtures: Sequence[Mixture], nodes: IntArray) -> Replicates:
-    """Return the regression without each block of labels; boxes, settings and the structure of trees are fixed."""
+    """Return the regressions without each group of blocks of labels; settings, boxes and trees are fixed."""
     trial = LooFits(labelled)
-    blocks = trial.blocks
-    fitted = [_without_each(trial, one, blocks) for one in mixtures]
+    parts = labelled.blocks % N_REPLICATES
+    blocks = [np.flatnonzero(parts == part) for part in np.unique(parts)]
     builder = SolutionBuilder(labelled, trial.design.scaler, nodes, len(blocks) * labelled.n_classes)
-    add_mixtures(builder, trial, mixtures, fitted)
+    ridge, fitted = [], []
+    for mixture in mixtures:
+        if family_of(mixture.specs[0]).uses_ridge:
+            ridge.append(mixture)
+            own = trial.regression(mixture.specs).coefficients_without(mixture.ridge, blocks)
+            fitted.append(own.swapaxes(0, 1).reshape(len(labelled.classes), -1))
+        else:
+            builder.add(trial.basis(mixture.specs[0]).own_terms_without(labelled.targets, blocks, mixture.weight))
+    add_mixtures(builder, trial, ridge, fitted)
     return Replicates(builder.readout(), len(blocks))
-
-
-def _without_each(trial: LooFits, mixture: Mixture, blocks: Sequence[IntArray]) -> FloatArray:
-    """Return the coefficients of a mixture without each block, (n_labels or n_functions, n_blocks * n_classes)."""
-    targets = trial.labelled.targets
-    if family_of(mixture.specs[0]).uses_ridge:
-        found = trial.regression(mixture.specs).coefficients_without(mixture.ridge, blocks).swapaxes(0, 1)
-    else:
-        own = trial.basis(mixture.specs[0]).own_weights_without(targets, blocks)
-        assert own is not None
-        found = own
-    return found.reshape(len(found), -1)
