@@ -18,6 +18,7 @@ from sslart.explain._certainty import (
     DIRECTION_LEVEL,
     INTERVALS,
     NO_FINDING,
+    ORDER_NOT_SETTLED,
     decimals_of,
     half_width,
     is_settled,
@@ -210,18 +211,17 @@ class FeatureImportances:
         return None if self.half_widths is None else float(self.half_widths[column])
 
     def notes(self) -> list[str]:
-        """Return sentences on missing skill, on the intervals, and on the order of the first two features."""
-        found = [] if self.shows_skill else [NO_FINDING]
-        if self.half_widths is not None:
-            found.append(INTERVALS)
+        """Return sentences on the intervals, and on the order of the first two features."""
+        found = [] if self.half_widths is None else [INTERVALS]
         if self.order_settled is False:
             first, second = (printable(self.feature_names[column]) for column in self.order[:2])
-            found.append(f"Order not settled: other labels may put {second} before {first}.")
+            found.append(ORDER_NOT_SETTLED.format(second, first))
         return found
 
     def _headline(self) -> str:
         over = plural(self.n_samples, "sample") + (" drawn from the boxes" if self.of_boxes else "")
-        return f"Feature importances: mean absolute contribution to the scores of the classes, over {over}."
+        found = f"Feature importances: mean absolute contribution to the scores of the classes, over {over}."
+        return found if self.shows_skill else f"{NO_FINDING} {found}"
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Return name, importance, share and direction of each feature and of the graph, most important first."""

@@ -19,7 +19,7 @@ from sslart._utils.text import (
     value_text,
 )
 from sslart.explain._boxes import Box, FeatureMatch, outside_first
-from sslart.explain._certainty import INTERVALS, NO_FINDING, decimals_of
+from sslart.explain._certainty import INTERVALS, NO_FINDING, ORDER_NOT_SETTLED, decimals_of
 from sslart.explain._contributions import GRAPH, Contribution, Evidence
 from sslart.explain._counterfactual import change_text
 
@@ -192,24 +192,29 @@ def sum_text(evidence: Evidence) -> str:
 
 
 def certainty_lines(evidence: Evidence) -> list[str]:
-    """Return sentences on the intervals, on the order of the first two contributions, and on missing skill."""
-    lines = [] if evidence.shows_skill else [NO_FINDING]
-    if evidence.order_settled is not None:
-        lines.append(INTERVALS)
+    """Return sentences on the intervals, and on the order of the first two contributions."""
+    lines = [INTERVALS] if any(one.half_width is not None for one in evidence.shown) else []
     if evidence.order_settled is False:
-        first, second = (
-            list_text(list(map(printable, one.features or [GRAPH])), NAMED) for one in evidence.contributions[:2]
-        )
-        lines.append(f"Order not settled: other labels may put {second} before {first}.")
+        first, second = (_names_text(one) for one in evidence.contributions[:2])
+        lines.append(ORDER_NOT_SETTLED.format(second, first))
     return lines
+
+
+def _names_text(one: Contribution) -> str:
+    return list_text([printable(name) for name in one.features], NAMED) if one.features else "the graph of boxes"
 
 
 def evidence_lines(evidence: Evidence) -> list[str]:
     """Return the evidence in plain words."""
     given = contribution_rows(evidence)
     width = max(len(amount) for amount, _ in given)
-    rows = [f"  {amount:{width}} {source}" for amount, source in given]
-    return [f"{evidence_headline(evidence)}:", *rows, sum_text(evidence), *certainty_lines(evidence)]
+    return [
+        *([] if evidence.shows_skill else [NO_FINDING]),
+        f"{evidence_headline(evidence)}:",
+        *(f"  {amount:{width}} {source}" for amount, source in given),
+        sum_text(evidence),
+        *certainty_lines(evidence),
+    ]
 
 
 def evidence_html(evidence: Evidence) -> str:
