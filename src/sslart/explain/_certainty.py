@@ -14,10 +14,6 @@ LEVEL = 0.95  # of intervals
 DIRECTION_LEVEL = 0.99  # of a direction, as many are stated at once
 WIDENING = 1.5  # settings depend on labels as well; measured by benchmarks/explain/certainty.py
 MAX_DECIMALS = 3
-NO_FINDING = (
-    "There is no evidence yet that the model predicts better than the class frequencies. This describes the model; it "
-    "is no finding about the data."
-)
 ORDER_NOT_SETTLED = "Order not settled: other labels may put {} before {}."
 INTERVALS = "± is a 95 % interval over the choice of labelled samples, with the settings of this model."
 

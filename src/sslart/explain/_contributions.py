@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -474,6 +474,7 @@ def _rank_correlations(member: MemberView, places: IntArray) -> FloatArray:
 
 
 FEATURES, GRAPH = "features", "graph"
+ROWS_AT_ONCE = 64  # samples whose intervals are computed together
 USUAL_LINES = 8  # more contributions are shown only if their sum would otherwise have the wrong sign
 MOST = 0.9  # of the sum of all absolute amounts: the list may end when this much is shown
 
@@ -493,8 +494,6 @@ class Contribution(NamedTuple):
         Value of the sample in each feature; None if missing.
     amounts : tuple of float
         The contribution of each feature; `amount` is their sum.
-    half_width : float or None
-        Half the width of the 95 % interval of `amount` over the choice of labelled samples; None if not known.
     """
 
     kind: str
@@ -502,12 +501,6 @@ class Contribution(NamedTuple):
     features: tuple[str, ...] = ()
     values: tuple[Value | None, ...] = ()
     amounts: tuple[float, ...] = ()
-    half_width: float | None = None
-
-    @property
-    def is_settled(self) -> bool:
-        """False if the interval includes 0, so that other labels may turn the sign."""
-        return self.half_width is None or abs(self.amount) > self.half_width
 
 
 @dataclass(frozen=True, eq=False)
@@ -559,6 +552,14 @@ class Evidence:
         return float(sum(one.amount for one in self.not_shown))
 
     @cached_property
+    def half_widths(self) -> tuple[float, ...] | None:
+        """Half the width of the 95 % interval of each of `contributions` over the choice of labelled samples.
+
+        None where it is not known. An interval that includes 0 leaves the sign open.
+        """
+        return self._table.half_widths(self._row)
+
+    @cached_property
     def order_settled(self) -> bool | None:
         """False if other labels may put the second contribution before the first; None if that is not known."""
         return self._table.order_settled(self._row)
@@ -584,8 +585,9 @@ class EvidenceTable:
     of_graph: FloatArray
     by_column: FloatArray
     proba: FloatArray
-    # (n_replicates, n_samples, n_columns + 1): by regressions without some labels, the last one of the graph
-    replicates: Deferred[FloatArray | None]
+    # for each `ROWS_AT_ONCE` samples (n_replicates, n_samples, n_columns + 1): by regressions without some labels, the
+    # last one of the graph; None where not known
+    replicates: list[Deferred[FloatArray | None]]
     shows_skill: Deferred[bool]
 
     def __getitem__(self, row: int) -> Evidence:
@@ -627,22 +629,29 @@ class EvidenceTable:
         n_shown = np.where(n_shown >= n_all - 1, n_all, n_shown)  # the line "1 more" would be as long
         return order, amounts, n_all, n_shown
 
-    def _replicates_of(self, row: int, place: int) -> FloatArray | None:
-        """Return the amount of a group of columns by each of the regressions without some labels."""
-        every = self.replicates.get()
-        return None if every is None else every[:, row, self._columns_of[place] or [-1]].sum(axis=1)
+    def _replicates_of(self, row: int) -> FloatArray | None:
+        """Return the amounts of a sample, the largest first, by each of the regressions without some labels."""
+        every = self.replicates[row // ROWS_AT_ONCE].get()
+        if every is None:
+            return None
+        order, _, n_all, _ = self._lists
+        own = every[:, row % ROWS_AT_ONCE]
+        groups = (self._columns_of[place] or [-1] for place in order[row, : n_all[row]].tolist())
+        return np.array([own[:, columns].sum(axis=1) for columns in groups]).reshape(-1, len(own)).T
+
+    def half_widths(self, row: int) -> tuple[float, ...] | None:
+        """Return half the width of the interval of each contribution for a sample, the largest first."""
+        replicates = self._replicates_of(row)
+        return None if replicates is None else tuple(half_width(replicates).tolist())
 
     def order_settled(self, row: int) -> bool | None:
-        """Return whether the interval of the difference of the two largest amounts of a sample excludes 0."""
-        order, amounts, n_all, _ = self._lists
-        first, second = (
-            (self._replicates_of(row, place) for place in order[row, :2].tolist()) if n_all[row] > 1 else (None, None)
-        )
-        if first is None or second is None:
+        """Return True if the interval of the difference in size of the two largest contributions excludes 0."""
+        replicates = self._replicates_of(row)
+        if replicates is None or replicates.shape[1] < 2:
             return None
-        signs = np.sign(amounts[row, :2])
-        difference = np.abs(amounts[row, 0]) - np.abs(amounts[row, 1])
-        return bool(is_settled(difference, signs[0] * first - signs[1] * second))
+        amounts = self._lists[1][row, :2]
+        signs = np.sign(amounts)
+        return bool(is_settled(np.abs(amounts) @ [1.0, -1.0], replicates[:, :2] * signs @ [1.0, -1.0]))
 
     def contributions(self, row: int, *, shown: bool) -> tuple[Contribution, ...]:
         """Return the shown, or the omitted, contributions for a sample, the largest first."""
@@ -655,7 +664,6 @@ class EvidenceTable:
             columns = self._columns_of[place]
             if len(columns) > 1:
                 columns = sorted(columns, key=lambda column: -abs(by_column[column]))
-            replicates = self._replicates_of(row, place)
             found.append(
                 Contribution(
                     FEATURES if columns else GRAPH,
@@ -663,7 +671,6 @@ class EvidenceTable:
                     tuple([names[column] for column in columns]),
                     tuple([categories[c][row] if c in categories else _or_none(values[c]) for c in columns]),
                     tuple([by_column[column] for column in columns]),
-                    None if replicates is None else float(half_width(replicates)),
                 )
             )
         return tuple(found)
@@ -684,12 +691,13 @@ def attribute(
     parts = score_contributions(view, scored, voted=voted)
     second = _runners_up(view, parts.scores, predicted)
 
-    def replicates() -> FloatArray | None:
-        found = replicate_parts(view, scored)
+    def replicates(rows: slice) -> FloatArray | None:
+        found = replicate_parts(view, [own[rows] for own in scored])
         if found is None:
             return None
-        return np.array([_difference(np.moveaxis(own, 2, 1), predicted, second) for own in found])
+        return np.array([_difference(np.moveaxis(own, 2, 1), predicted[rows], second[rows]) for own in found])
 
+    parts_of_rows = [slice(start, start + ROWS_AT_ONCE) for start in range(0, len(table), ROWS_AT_ONCE)]
     return EvidenceTable(
         table,
         view.feature_names,
@@ -702,7 +710,7 @@ def attribute(
         _difference(parts.of_graph, predicted, second),
         _difference(np.moveaxis(parts.by_column, 2, 1), predicted, second),
         batch.proba(),
-        Deferred(replicates),
+        [Deferred(partial(replicates, rows)) for rows in parts_of_rows],
         Deferred(lambda: shows_skill(view)),
     )
 

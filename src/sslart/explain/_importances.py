@@ -11,13 +11,13 @@ from scipy.stats import rankdata
 
 from sslart._data.samples import Table
 from sslart._mapping.model_view import ModelView, view_of
+from sslart._mapping.quality import NO_FINDING
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.optional import optional
 from sslart._utils.text import escape, html_table, list_text, number_text, plural, printable
 from sslart.explain._certainty import (
     DIRECTION_LEVEL,
     INTERVALS,
-    NO_FINDING,
     ORDER_NOT_SETTLED,
     decimals_of,
     half_width,

@@ -147,6 +147,7 @@ def report(
             summary=summary,
             own_labels=own_labels,
             left_out=own_labels.quality,
+            no_finding=NO_FINDING,
             important=important,
             n_less_important=n_less_important,
             max_explained=MAX_EXPLAINED,
