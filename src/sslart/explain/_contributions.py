@@ -173,10 +173,13 @@ def replicate_parts(view: ModelView, coded: Sequence[FloatArray], *, to_average:
         return np.asarray(np.moveaxis(every.reshape(*every.shape[:2], replicates.n, -1), 2, 0))
 
     found = parts(coded[0])
+    n_reference = min(
+        N_REFERENCE, max(MANY_FEATURES * N_REFERENCE // len(columns), MIN_REFERENCE), _n_reference(member)
+    )
     if to_average:
         found -= network.get_or_compute(
             ("average of replicates", readout, n_columns),
-            lambda: parts(background(member, min(N_REFERENCE, _n_reference(member)))).mean(axis=1, keepdims=True),
+            lambda: parts(background(member, n_reference)).mean(axis=1, keepdims=True),
         )
     return _every_class(member.class_table, found.reshape(-1, *found.shape[2:])).reshape(*found.shape[:3], -1)
 
@@ -318,7 +321,7 @@ class FeatureContributions:
     def standard_errors(self) -> FloatArray | None:
         """Standard errors of `values` over the choice of labelled samples; None where they are not known.
 
-        They are known for single models that keep their labels, up to 1,000 labels and 12 classes.
+        They are known for single models that keep their labels: up to 1,000 labels, 12 classes and 1,000 features.
         """
         replicates = self._replicates.get()
         return None if replicates is None else standard_error(replicates[:, :, :-1])

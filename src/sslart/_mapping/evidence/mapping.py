@@ -56,7 +56,7 @@ N_BASES = 24  # bases in memory during the selection, for the memory estimate
 N_CORNERS = 16  # copies of the corners of boxes (scales, weighted, packed), for the memory estimate
 N_HEAVIEST = 16  # mixtures used in predictions from a subset of the labels, for speed
 MAX_SOLVED = 2 * 10**9  # entries of cubic time in the regressions without each block of labels
-MOST_CLASSES = 12  # in these regressions, whose time is linear in the classes
+MOST_CLASSES, MOST_FEATURES = 12, 1000  # in these regressions, whose time is linear in both
 
 
 class Known(NamedTuple):
@@ -444,9 +444,11 @@ class EvidenceMapping(CachesValues, Mapping):
 
     @property
     def replicates(self) -> Replicates | None:
-        """The regression without each block of labels; None without its labels, or with too many labels or classes."""
-        n, n_classes = len(self.reservoir), len(self.class_table.seen)
-        if isinstance(self.reservoir, AbsentLabels) or not (1 < n <= MAX_LABELS and 1 < n_classes <= MOST_CLASSES):
+        """The regression without each block of labels; None without labels, or where it would take long."""
+        n, n_classes, network = len(self.reservoir), len(self.class_table.seen), self.network
+        if network is None or isinstance(self.reservoir, AbsentLabels):
+            return None
+        if not (1 < n <= MAX_LABELS and 1 < n_classes <= MOST_CLASSES and network.nodes.n_features <= MOST_FEATURES):
             return None
         nodes = self._landmarks()
         n_solved = max(N_HEAVIEST, MAX_SOLVED // n**3)
