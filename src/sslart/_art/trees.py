@@ -107,6 +107,20 @@ class Forest:
         backend().tree_scores(*self.arrays, np.ascontiguousarray(samples), found, stop_flag())
         return found
 
+    @property
+    def tree_of_leaf(self) -> IntArray:
+        """The tree of each leaf."""
+        nodes = np.flatnonzero(self.features == LEAF)
+        trees = np.empty(len(nodes), dtype=np.int64)
+        trees[self.left[nodes]] = np.searchsorted(self.roots, nodes, side="right") - 1
+        return trees
+
+    def first(self, n: int) -> Forest:
+        """Return the first trees of a forest as it was grown."""
+        end = int(self.roots[n]) if n < len(self.roots) else len(self.features)
+        nodes = self.features[:end], self.thresholds[:end], self.left[:end], self.shares[:end]
+        return Forest(self.roots[:n], *nodes, self.values[: int((nodes[0] == LEAF).sum())])
+
     def by_level(self) -> Forest:
         """Return the same trees with their nodes in breadth-first order.
 

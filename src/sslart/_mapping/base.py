@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sslart._data.roles import Dependence, Units
     from sslart._mapping.evidence.mapping import EvidenceMapping
     from sslart._mapping.evidence.readout import Readout
+    from sslart._mapping.evidence.replicates import Replicates
 
 
 class Effort(IntEnum):
@@ -82,6 +83,11 @@ class Mapping:
     @property
     def readout(self) -> Readout | None:
         """With evidence, the fitted regression."""
+        return None
+
+    @property
+    def replicates(self) -> Replicates | None:
+        """With evidence, the regression without each block of labels, computed anew; None if that is not possible."""
         return None
 
     @property

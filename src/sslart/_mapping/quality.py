@@ -34,6 +34,10 @@ LEAST_PROBABILITY = 1e-15  # lower limit of probabilities in the log loss, as in
 SHOWN_ERROR = 0.1  # limit of error that is shown where a model has none of its own
 
 SHOWN, NOT_SHOWN = "shown", "no evidence yet"
+NO_FINDING = (  # before importances, rules and explanations of a model without evidence of skill
+    "There is no evidence yet that the model predicts better than the class frequencies. The following describes the "
+    "model; it is no finding about the data."
+)
 
 ONE_CLASS = "there are labels of one class only"
 ONE_EACH = "each class has one label, which the others cannot predict"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,12 +23,15 @@ from sslart._mapping.evidence.families import TreeTerm
 from sslart._mapping.evidence.readout import Readout, ScoreParts
 from sslart._mapping.model_view import MemberView, ModelView, PredictionBatch, view_of
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
+from sslart._utils.cache import Deferred
 from sslart._utils.optional import optional
 from sslart._utils.validation import check_option
 from sslart.explain._boxes import Class, Value
+from sslart.explain._certainty import half_width, is_settled, shows_skill, standard_error
 
 MIN_BACKGROUND, MAX_BACKGROUND = 100, 500  # background samples
 MAX_VISITED = 60_000_000  # leaf values visited for all background samples, a few seconds
+N_REFERENCE = 50  # background samples in the averages of replicates, of which only differences matter
 MIN_REFERENCE = 4  # background samples in the average, if each is very costly
 MAX_COMPARED = 40_000_000  # values of boxes compared for the average,
 MANY_FEATURES = 200  # if there are more features than this
@@ -148,6 +151,37 @@ def _parts_of_scores(member: MemberView, coded: FloatArray, n_columns: int) -> S
     """Divide the scores of one network, for the classes that it has learnt."""
     columns: IntArray = np.array([feature.column for feature in member.encoder.features], dtype=np.int64)
     return _readout_of(member).contributions(coded, columns, n_columns, member.n_jobs)
+
+
+def replicate_parts(view: ModelView, coded: Sequence[FloatArray], *, to_average: bool = True) -> FloatArray | None:
+    """Divide scores by regressions without each block of labels, (n_blocks, n_samples, n_columns + 1, n_classes).
+
+    The last part is that of the graph. None for ensembles, and where a model has no such regressions.
+    """
+    if view.is_ensemble:
+        return None
+    member, n_columns = view.members[0].at_choice, len(view.feature_names)
+    network, readout = member.network, member.readout
+    replicates = network.get_or_compute(("replicates", readout), lambda: member.mapping.replicates)
+    if replicates is None:
+        return None
+    columns: IntArray = np.array([feature.column for feature in member.encoder.features], dtype=np.int64)
+
+    def parts(points: FloatArray) -> FloatArray:
+        found = replicates.readout.contributions(points, columns, n_columns, member.n_jobs)
+        every = np.concatenate([found.by_column, found.of_graph[:, None]], axis=1)
+        return np.asarray(np.moveaxis(every.reshape(*every.shape[:2], replicates.n, -1), 2, 0))
+
+    found = parts(coded[0])
+    n_reference = min(
+        N_REFERENCE, max(MANY_FEATURES * N_REFERENCE // len(columns), MIN_REFERENCE), _n_reference(member)
+    )
+    if to_average:
+        found -= network.get_or_compute(
+            ("average of replicates", readout, n_columns),
+            lambda: parts(background(member, n_reference)).mean(axis=1, keepdims=True),
+        )
+    return _every_class(member.class_table, found.reshape(-1, *found.shape[2:])).reshape(*found.shape[:3], -1)
 
 
 def _readout_of(member: MemberView) -> Readout:
@@ -281,6 +315,28 @@ class FeatureContributions:
     classes: NDArray[Any]
     feature_names: list[str]
     data: NDArray[Any]
+    _replicates: Deferred[FloatArray | None] = field(repr=False)
+
+    @property
+    def standard_errors(self) -> FloatArray | None:
+        """Standard errors of `values` over the choice of labelled samples; None where they are not known.
+
+        They are known for single models that keep their labels: up to 1,000 labels, 12 classes and 1,000 features.
+        """
+        replicates = self._replicates.get()
+        return None if replicates is None else standard_error(replicates[:, :, :-1])
+
+    @property
+    def intervals(self) -> FloatArray | None:
+        """The ends of the 95 % interval of each of `values`, (n_samples, n_features, n_classes, 2); None if not known.
+
+        See the notes of `contributions_of`.
+        """
+        replicates = self._replicates.get()
+        if replicates is None:
+            return None
+        reach = half_width(replicates[:, :, :-1])
+        return np.stack([self.values - reach, self.values + reach], axis=-1)
 
     def to_shap(self) -> Any:
         """Return the contributions as a `shap.Explanation`, for the plots of shap.
@@ -324,6 +380,11 @@ def contributions_of(model: Any, X: Any, reference: str = AVERAGE) -> FeatureCon
     gradients). With two classes, this divides the change of the probability in proportion to the contributions. All
     members vote here, regardless of `search_depth`.
 
+    `standard_errors` and `intervals` of the result are computed when they are first used. They say how far the
+    contributions would differ if other samples, as many, had been labelled: a delete-a-group jackknife over 20 groups
+    of labels, in closed form, where labels of a group or an answer stay together. Settings, boxes and trees stay as
+    they are, so that the standard errors are widened by a factor, which `benchmarks/explain/certainty.py` measured.
+
     Examples
     --------
     >>> import numpy as np
@@ -354,7 +415,14 @@ def contributions_in(view: ModelView, table: Table, reference: str = AVERAGE) ->
     coded = [member.at_choice.encode(table) for member in view.members]
     parts = score_contributions(view, coded, to_average=reference == AVERAGE)
     return FeatureContributions(
-        parts.by_column, parts.base[0], parts.of_graph, parts.scores, view.classes, view.feature_names, _data_of(table)
+        parts.by_column,
+        parts.base[0],
+        parts.of_graph,
+        parts.scores,
+        view.classes,
+        view.feature_names,
+        _data_of(table),
+        Deferred(lambda: replicate_parts(view, coded, to_average=reference == AVERAGE)),
     )
 
 
@@ -409,6 +477,7 @@ def _rank_correlations(member: MemberView, places: IntArray) -> FloatArray:
 
 
 FEATURES, GRAPH = "features", "graph"
+ROWS_AT_ONCE = 64  # samples whose intervals are computed together
 USUAL_LINES = 8  # more contributions are shown only if their sum would otherwise have the wrong sign
 MOST = 0.9  # of the sum of all absolute amounts: the list may end when this much is shown
 
@@ -485,6 +554,24 @@ class Evidence:
         """The sum of the contributions that are not shown."""
         return float(sum(one.amount for one in self.not_shown))
 
+    @cached_property
+    def half_widths(self) -> tuple[float, ...] | None:
+        """Half the width of the 95 % interval of each of `contributions` over the choice of labelled samples.
+
+        None where it is not known. An interval that includes 0 leaves the sign open.
+        """
+        return self._table.half_widths(self._row)
+
+    @cached_property
+    def order_settled(self) -> bool | None:
+        """False if other labels may put the second contribution before the first; None if that is not known."""
+        return self._table.order_settled(self._row)
+
+    @property
+    def shows_skill(self) -> bool:
+        """False if the labels do not show that predictions beat class frequencies."""
+        return self._table.shows_skill.get()
+
 
 @dataclass(frozen=True, eq=False)
 class EvidenceTable:
@@ -501,6 +588,10 @@ class EvidenceTable:
     of_graph: FloatArray
     by_column: FloatArray
     proba: FloatArray
+    # for each `ROWS_AT_ONCE` samples (n_replicates, n_samples, n_columns + 1): by regressions without some labels, the
+    # last one of the graph; None where not known
+    replicates: list[Deferred[FloatArray | None]]
+    shows_skill: Deferred[bool]
 
     def __getitem__(self, row: int) -> Evidence:
         predicted, runner_up = self.predicted.item(row), self.runners_up.item(row)
@@ -541,6 +632,30 @@ class EvidenceTable:
         n_shown = np.where(n_shown >= n_all - 1, n_all, n_shown)  # the line "1 more" would be as long
         return order, amounts, n_all, n_shown
 
+    def _replicates_of(self, row: int) -> FloatArray | None:
+        """Return the amounts of a sample, the largest first, by each of the regressions without some labels."""
+        every = self.replicates[row // ROWS_AT_ONCE].get()
+        if every is None:
+            return None
+        order, _, n_all, _ = self._lists
+        own = every[:, row % ROWS_AT_ONCE]
+        groups = (self._columns_of[place] or [-1] for place in order[row, : n_all[row]].tolist())
+        return np.array([own[:, columns].sum(axis=1) for columns in groups]).reshape(-1, len(own)).T
+
+    def half_widths(self, row: int) -> tuple[float, ...] | None:
+        """Return half the width of the interval of each contribution for a sample, the largest first."""
+        replicates = self._replicates_of(row)
+        return None if replicates is None else tuple(half_width(replicates).tolist())
+
+    def order_settled(self, row: int) -> bool | None:
+        """Return True if the interval of the difference in size of the two largest contributions excludes 0."""
+        replicates = self._replicates_of(row)
+        if replicates is None or replicates.shape[1] < 2:
+            return None
+        amounts = self._lists[1][row, :2]
+        signs = np.sign(amounts)
+        return bool(is_settled(np.abs(amounts) @ [1.0, -1.0], replicates[:, :2] * signs @ [1.0, -1.0]))
+
     def contributions(self, row: int, *, shown: bool) -> tuple[Contribution, ...]:
         """Return the shown, or the omitted, contributions for a sample, the largest first."""
         order, amounts, n_all, n_shown = self._lists
@@ -575,8 +690,17 @@ def attribute(
 
     `voted`: mask of the members of an ensemble that vote, (n_members, n_samples); None: all of them.
     """
-    parts = score_contributions(view, batch.scored, voted=voted)
+    scored = batch.scored
+    parts = score_contributions(view, scored, voted=voted)
     second = _runners_up(view, parts.scores, predicted)
+
+    def replicates(rows: slice) -> FloatArray | None:
+        found = replicate_parts(view, [own[rows] for own in scored])
+        if found is None:
+            return None
+        return np.array([_difference(np.moveaxis(own, 2, 1), predicted[rows], second[rows]) for own in found])
+
+    parts_of_rows = [slice(start, start + ROWS_AT_ONCE) for start in range(0, len(table), ROWS_AT_ONCE)]
     return EvidenceTable(
         table,
         view.feature_names,
@@ -589,6 +713,8 @@ def attribute(
         _difference(parts.of_graph, predicted, second),
         _difference(np.moveaxis(parts.by_column, 2, 1), predicted, second),
         batch.proba(),
+        [Deferred(partial(replicates, rows)) for rows in parts_of_rows],
+        Deferred(lambda: shows_skill(view)),
     )
 
 

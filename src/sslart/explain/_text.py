@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from sslart._mapping.quality import NO_FINDING
 from sslart._utils.text import (
     SHOWN,
     category_text,
@@ -19,6 +20,7 @@ from sslart._utils.text import (
     value_text,
 )
 from sslart.explain._boxes import Box, FeatureMatch, outside_first
+from sslart.explain._certainty import INTERVALS, ORDER_NOT_SETTLED, decimals_of
 from sslart.explain._contributions import GRAPH, Contribution, Evidence
 from sslart.explain._counterfactual import change_text
 
@@ -115,11 +117,13 @@ def _comparison_line(match: FeatureMatch) -> str:
 
 
 NAMED = 4  # features of one group that are named
+UNSETTLED = " (no stable direction)"
 
 
-def amount_text(value: float) -> str:
-    """Return a contribution with its sign: above 0 is for the predicted class."""
-    return f"{value:+.3f}"
+def amount_text(value: float, half_width: float | None = None) -> str:
+    """Return a contribution with its sign, above 0 for the predicted class, and its interval, in settled decimals."""
+    n = decimals_of(half_width)
+    return f"{round(value, n) + 0.0:+.{n}f}" + ("" if half_width is None else f" ± {half_width:.{n}f}")
 
 
 def comparison_text(evidence: Evidence) -> str:
@@ -166,7 +170,10 @@ def rest_text(evidence: Evidence) -> str:
 def contribution_rows(evidence: Evidence) -> list[tuple[str, str]]:
     """Return amount and source of the summands of the margin: base, largest contributions, and rest."""
     rows = [(amount_text(evidence.base), "an average sample, to start from")]
-    rows += [(amount_text(one.amount), source_text(one)) for one in evidence.shown]
+    reaches = evidence.half_widths or (None,) * len(evidence.shown)
+    for one, reach in zip(evidence.shown, reaches, strict=False):
+        is_open = reach is not None and abs(one.amount) <= reach
+        rows.append((amount_text(one.amount, reach), source_text(one) + (UNSETTLED if is_open else "")))
     if evidence.not_shown:
         rows.append((amount_text(evidence.rest), rest_text(evidence)))
     return rows
@@ -185,10 +192,30 @@ def sum_text(evidence: Evidence) -> str:
     )
 
 
+def certainty_lines(evidence: Evidence) -> list[str]:
+    """Return sentences on the intervals, and on the order of the first two contributions."""
+    lines = [INTERVALS] if evidence.half_widths else []
+    if evidence.order_settled is False:
+        first, second = (_names_text(one) for one in evidence.contributions[:2])
+        lines.append(ORDER_NOT_SETTLED.format(second, first))
+    return lines
+
+
+def _names_text(one: Contribution) -> str:
+    return list_text([printable(name) for name in one.features], NAMED) if one.features else "the graph of boxes"
+
+
 def evidence_lines(evidence: Evidence) -> list[str]:
     """Return the evidence in plain words."""
-    rows = [f"  {amount} {source}" for amount, source in contribution_rows(evidence)]
-    return [f"{evidence_headline(evidence)}:", *rows, sum_text(evidence)]
+    given = contribution_rows(evidence)
+    width = max(len(amount) for amount, _ in given)
+    return [
+        *([] if evidence.shows_skill else [NO_FINDING]),
+        f"{evidence_headline(evidence)}:",
+        *(f"  {amount:{width}} {source}" for amount, source in given),
+        sum_text(evidence),
+        *certainty_lines(evidence),
+    ]
 
 
 def evidence_html(evidence: Evidence) -> str:
@@ -199,6 +226,7 @@ def evidence_html(evidence: Evidence) -> str:
 
 def evidence_dict(evidence: Evidence) -> dict[str, Any]:
     """Return the evidence as values that JSON knows."""
+    reaches = evidence.half_widths or (None,) * len(evidence.contributions)
     return {
         "predicted": evidence.predicted,
         "runner_up": evidence.runner_up,
@@ -210,15 +238,18 @@ def evidence_dict(evidence: Evidence) -> dict[str, Any]:
             {
                 "kind": one.kind,
                 "amount": one.amount,
+                "half_width": reach,
                 "features": [
                     {"feature": name, "value": value, "amount": amount}
                     for name, value, amount in zip(one.features, one.values, one.amounts, strict=True)
                 ],
                 "shown": position < len(evidence.shown),
             }
-            for position, one in enumerate(evidence.contributions)
+            for position, (one, reach) in enumerate(zip(evidence.contributions, reaches, strict=True))
         ],
         "rest": evidence.rest,
+        "order_settled": evidence.order_settled,
+        "shows_skill": evidence.shows_skill,
     }
 
 

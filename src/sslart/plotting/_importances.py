@@ -14,7 +14,6 @@ from sklearn.utils.validation import _num_samples
 from sslart._utils.arrays import FloatArray
 from sslart._utils.text import list_text, number_text, plural
 from sslart.explain import FeatureContributions, FeatureImportances, contributions_of, importances_of
-from sslart.explain._importances import CLEAR
 from sslart.plotting import _base as draw
 from sslart.plotting._base import Display, at_least_one, check_type
 
@@ -130,11 +129,11 @@ def _one_colour_each(axis: Any, found: FeatureImportances, columns: list[int]) -
     classes = draw.distinct(found.classes.tolist(), 30)
     looks = {}
     for row, column in enumerate(columns):
-        name, look = "no single direction", UNDIRECTED
+        name, look = "no stable direction", UNDIRECTED
         if found.feature_names[column] in found.by_category:
             name, look = "categories", BY_CATEGORY
-        elif np.abs(found.direction[column, 1]) >= CLEAR:
-            raised = int(found.direction[column, 1] > 0)
+        elif found.settled_direction[column, 1]:
+            raised = int(found.settled_direction[column, 1] > 0)
             name, look = f"higher values raise the score of {classes[raised]}", draw.area(raised)
         axis.barh(row, found.importances[column], height=0.66, **look)
         looks[name] = look
@@ -153,9 +152,9 @@ def _parts_by_class(axis: Any, found: FeatureImportances, columns: list[int]) ->
     for row, column in enumerate(columns):
         start = 0.0
         for index in named:
-            width, direction = float(found.by_class[column, index]) / n_learnt, float(found.direction[column, index])
+            width, direction = float(found.by_class[column, index]) / n_learnt, found.settled_direction[column, index]
             axis.barh(row, width, left=start, height=0.66, **draw.area(index))
-            if abs(direction) >= CLEAR and width * points > 11:
+            if direction and width * points > 11:
                 where = {"ha": "center", "va": "center", "bbox": ON_BAR}
                 axis.text(start + width / 2, row, UP if direction > 0 else DOWN, fontsize=6, **where)
             start += width

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from sslart._mapping.quality import NO_FINDING
 from sslart._mapping.summary import label_counts, present_of
 from sslart._mapping.summary import summarise as model_summary
 from sslart._utils.files import write_atomically
@@ -147,6 +148,7 @@ def report(
             summary=summary,
             own_labels=own_labels,
             left_out=own_labels.quality,
+            no_finding=NO_FINDING,
             important=important,
             n_less_important=n_less_important,
             max_explained=MAX_EXPLAINED,

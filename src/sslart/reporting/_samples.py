@@ -15,6 +15,7 @@ from sslart._utils.text import count_text, printable, value_text
 from sslart.explain import Box, Evidence, Explanation, FeatureMatch, explain
 from sslart.explain._text import (
     amount_text,
+    certainty_lines,
     contribution_rows,
     costs_text,
     evidence_headline,
@@ -138,7 +139,7 @@ def sample_lines(
             "low_confidence": low_probability_text(*why.low_confidence, why.max_error) if why.low_confidence else None,
             "evidence": evidence_headline(evidence) if evidence else None,
             "contributions": _waterfall(evidence) if evidence else (),
-            "sum": sum_text(evidence) if evidence else None,
+            "sum": " ".join([sum_text(evidence), *certainty_lines(evidence)]) if evidence else None,
             "similar": [similar_text(one) for one in why.similar_boxes],
         }
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sslart._data.labels import UNLABELLED, Label
 from sslart._data.samples import SampleReader, Table
 from sslart._mapping.model_view import view_of
+from sslart._mapping.quality import NO_FINDING
 from sslart._utils.arrays import IntArray
 from sslart._utils.optional import optional
 from sslart._utils.text import Cell, csv_text, html_table, json_text, markdown_table, plural
@@ -434,7 +435,11 @@ class ModelRuleSet(_Rules[ModelRule]):
         return float(np.mean(agrees))
 
     def summary(self) -> str:
-        """Return a sentence with the number of rules and their agreement with the model."""
+        """Return the number of rules and their agreement with the model; first, whether its skill is not shown."""
+        note = "" if view_of(self._model).quality.shows_skill else f"{NO_FINDING} "
+        return note + self._agreement_text()
+
+    def _agreement_text(self) -> str:
         rules = plural(len(self), "rule")
         if not self.n_held_out:
             return (

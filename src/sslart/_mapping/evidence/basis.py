@@ -147,6 +147,10 @@ class Basis(ABC):
         """Return only the weights of `own_fit`."""
         return None
 
+    def own_terms_without(self, targets: FloatArray, blocks: Sequence[IntArray], share: float) -> list[Term]:
+        """Return the terms of `own_fit` times a share without each block of labels, (n_blocks * n_classes) scores."""
+        return []
+
     @abstractmethod
     def terms(self, weights: FloatArray) -> list[Term]:
         """Return the functions with their weights as terms."""
@@ -234,6 +238,15 @@ class DualRidge:
         systems = self._decomposed([ridge])
         inverse = systems.inverse[0] if self._root is None else systems.inverse[0] * self._root * self._root.T
         return inverse, self._solved(systems, 1)[0]
+
+    def coefficients_without(self, ridge: float, blocks: Sequence[IntArray]) -> FloatArray:
+        """Return the coefficients for one λ without each block of labels, shape (n_blocks, n_labels, n_classes)."""
+        whole, coefficients = self.whole(ridge)
+        found = np.repeat(coefficients[None], len(blocks), axis=0)
+        for rows, own in zip(blocks, found, strict=True):
+            own -= multiply(whole[:, rows], Cholesky(whole[np.ix_(rows, rows)]).solve(coefficients[rows]))
+            own[rows] = 0.0
+        return found
 
     def fits(
         self,

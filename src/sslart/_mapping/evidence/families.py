@@ -38,6 +38,8 @@ N_KNOTS = 17  # knots at every sixteenth of the range
 MAX_ENTRIES = 2**23  # spline functions computed at once, to bound memory
 N_TREES = 256  # about 64 of them are out of bag for a label, and about 16 for a label and one further block
 LEFT_OUT = 0.25  # share of blocks that are out of bag, for each tree
+N_REPLICATED = 64  # trees in the replicates without some labels, whose time is linear in them
+DAMPING = 0.3  # see benchmarks/explain/certainty.py, which measures the intervals that it leads to
 MIN_BLOCKS = 8  # of labels: with fewer no trees are grown
 SHARE_TRIED = 0.5  # of the columns, at each split
 MIN_WEIGHT = 1e-9  # of a leaf: a single sample may be a leaf
@@ -283,6 +285,19 @@ class TreeBasis(Basis):
     def own_weights(self, targets: FloatArray) -> FloatArray:
         """Return the leaf values divided by the number of trees, so that the sum over trees is the mean."""
         return self.forest.values / len(self.forest.roots)
+
+    def own_terms_without(self, targets: FloatArray, blocks: Sequence[IntArray], share: float) -> list[Term]:
+        """Return some of the trees; without a block of labels, those grown without it.
+
+        Differences to all of these trees are damped, since the mean of so few varies by chance alone.
+        """
+        is_without = self._is_without[:N_REPLICATED]
+        change = is_without / np.maximum(is_without.sum(axis=0), 1) - 1.0 / len(is_without)
+        taken = [np.unique(self._block_of[rows]) for rows in blocks]
+        shares = 1.0 / len(is_without) + DAMPING * np.column_stack([change[:, own].sum(axis=1) for own in taken])
+        forest = self.forest.first(len(is_without))
+        values = share * forest.values[:, None] * shares[forest.tree_of_leaf, :, None]
+        return [TreeTerm(self.spec.rank_weight, replace(forest, values=values.reshape(len(values), -1)))]
 
     def terms(self, weights: FloatArray) -> list[Term]:
         """Return the trees with the given leaf values."""

@@ -96,6 +96,15 @@ class LabelPropagation:
         """Return the share of each class in each box, shape (n_boxes, n_classes)."""
         return _normalised(self.held, _shares_of(self.targets.sum(axis=0)))
 
+    def shares_without(self, blocks: Sequence[IntArray]) -> FloatArray:
+        """Return the shares without each block of labels, shape (n_boxes, n_blocks * n_classes)."""
+        found = np.empty((len(self.held), len(blocks), self.targets.shape[1]))
+        for place, block in enumerate(blocks):
+            own = self.targets[block]
+            rest = np.maximum(self.held - multiply(self.received[:, self.start_of[block]], own), 0.0)
+            found[:, place] = _normalised(rest, _shares_of(np.maximum(self.targets.sum(axis=0) - own.sum(axis=0), 0.0)))
+        return found.reshape(len(found), -1)
+
     def left_out(self, read: ReadBoxes, groups: LabelGroups) -> FloatArray:
         """Return leave-group-out predictions of each label, read at boxes."""
         held, otherwise = self._without_group(read, groups)
@@ -258,6 +267,10 @@ class SpreadBasis(GraphBasis):
     def own_weights(self, targets: FloatArray) -> FloatArray:
         """Return the shares of the classes in every box."""
         return self._propagated(targets).shares()
+
+    def own_terms_without(self, targets: FloatArray, blocks: Sequence[IntArray], share: float) -> list[Term]:
+        """Return the graph with the shares of the classes in every box without each block of labels."""
+        return self.terms(share * self._propagated(targets).shares_without(blocks))
 
     def _propagated(self, targets: FloatArray) -> LabelPropagation:
         if self._labels is None:

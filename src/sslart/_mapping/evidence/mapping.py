@@ -23,6 +23,7 @@ from sslart._mapping.evidence.label_reservoir import AbsentLabels, LabelReservoi
 from sslart._mapping.evidence.large_scale import MAX_BOXES as MAX_BOXES_OF_MANY
 from sslart._mapping.evidence.large_scale import MAX_FUNCTIONS, MAX_LABELS, warn_of_usual_settings
 from sslart._mapping.evidence.readout import Readout, SavedContext, Solution
+from sslart._mapping.evidence.replicates import Replicates, replicates_of
 from sslart._mapping.evidence.selection import MAX_TRIED, choose, choose_by_some, is_chosen_by_some, learn
 from sslart._mapping.evidence.settings import (
     DEFAULT_MIXTURE,
@@ -54,6 +55,8 @@ BOXES_PER_CLASS = 2  # used at least, for each class
 N_BASES = 24  # bases in memory during the selection, for the memory estimate
 N_CORNERS = 16  # copies of the corners of boxes (scales, weighted, packed), for the memory estimate
 N_HEAVIEST = 16  # mixtures used in predictions from a subset of the labels, for speed
+MAX_SOLVED = 2 * 10**9  # entries of cubic time in the regressions without each block of labels
+MOST_CLASSES, MOST_FEATURES = 12, 1000  # in these regressions, whose time is linear in both
 
 
 class Known(NamedTuple):
@@ -440,6 +443,18 @@ class EvidenceMapping(CachesValues, Mapping):
         return readout if updates is None else updates.basis.updated(readout, updates.shared_weights)
 
     @property
+    def replicates(self) -> Replicates | None:
+        """The regression without each block of labels; None without labels, or where it would take long."""
+        n, n_classes, network = len(self.reservoir), len(self.class_table.seen), self.network
+        if network is None or isinstance(self.reservoir, AbsentLabels):
+            return None
+        if not (1 < n <= MAX_LABELS and 1 < n_classes <= MOST_CLASSES and network.nodes.n_features <= MOST_FEATURES):
+            return None
+        nodes = self._landmarks()
+        n_solved = max(N_HEAVIEST, MAX_SOLVED // n**3)
+        return replicates_of(self._labelled_set(nodes), _heaviest(self.solution.mixtures, n_solved), nodes)
+
+    @property
     def kept_labels(self) -> tuple[Table, IntArray]:
         """The stored labelled samples and their class codes."""
         whole = self.all_labels().whole()
@@ -491,9 +506,7 @@ class EvidenceMapping(CachesValues, Mapping):
         Only the heaviest mixtures are used, since this is called often.
         """
         few = LabelReservoir((self.all_labels().whole()[rows],), self.reservoir.n_seen)
-        heaviest = sorted(self.solution.mixtures, key=lambda one: -one.weight)[:N_HEAVIEST]
-        total = sum(one.weight for one in heaviest)
-        mixtures = tuple(one._replace(weight=one.weight / total, without=()) for one in heaviest if one.weight)
+        mixtures = _heaviest(self.solution.mixtures, N_HEAVIEST)
         recent = self.recent.ended(None, np.inf)
         by_some = self._changed(reservoir=few, mixtures=mixtures, chosen=None, recent=recent)
         return self.class_table.with_unseen(by_some.proba(coded))
@@ -616,3 +629,10 @@ def check_parts(state: dict[str, Any], labels: LabelReservoir, recent: StreamSta
         fits = fits and (labels.numbers is None) == (later.numbers is None)
     if not fits:
         raise ValueError("the evidence of the model does not fit its classes")
+
+
+def _heaviest(mixtures: Sequence[Mixture], n: int) -> tuple[Mixture, ...]:
+    """Return the n mixtures of the largest weights, which sum to one."""
+    heaviest = sorted(mixtures, key=lambda one: -one.weight)[:n]
+    total = sum(one.weight for one in heaviest)
+    return tuple(one._replace(weight=one.weight / total, without=()) for one in heaviest if one.weight)

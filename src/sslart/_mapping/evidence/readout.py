@@ -247,17 +247,26 @@ class Solution:
 
 
 class SolutionBuilder:
-    """Builder of a readout from the terms of the selected mixtures; `nodes`: index in the network of each box."""
+    """Builder of a readout from the terms of the selected mixtures; `nodes`: index in the network of each box.
 
-    def __init__(self, labelled: LabelledSet, scaler: RankScaler, nodes: IntArray) -> None:
+    `n_scores`: number of scores, one per class by default.
+    """
+
+    def __init__(self, labelled: LabelledSet, scaler: RankScaler, nodes: IntArray, n_scores: int | None = None) -> None:
         self._labelled, self._scaler, self._nodes = labelled, scaler, nodes
-        self._bias = np.zeros(labelled.n_classes)
+        self._bias = np.zeros(labelled.n_classes if n_scores is None else n_scores)
         self._terms: list[Term] = []
 
     def add(self, terms: Sequence[Term], bias: FloatArray | float = 0.0) -> None:
         """Add further terms, and a bias."""
         self._terms += terms
         self._bias += bias
+
+    def readout(self, inverse_temperature: float = 1.0, smoothing: float = 0.0) -> Readout:
+        """Return the sum of all terms."""
+        kinds: dict[type[Term], None] = dict.fromkeys([*TERM_ORDER, *(type(one) for one in self._terms)])
+        terms = [one for kind in kinds for one in kind.combined([own for own in self._terms if type(own) is kind])]
+        return Readout(self._scaler, tuple(terms), self._bias, inverse_temperature, smoothing, self._nodes)
 
     def solution(self, mixtures: Sequence[Mixture], left_out: FloatArray, rows: IntArray | None = None) -> Solution:
         """Return the sum of all terms, calibrated on the scores of the left-out labels: some rows, or all."""
@@ -267,8 +276,5 @@ class SolutionBuilder:
             rows = np.arange(len(classes)) if labelled.rows is None else labelled.rows
         else:
             classes, counts, groups = classes[rows], counts[rows], groups.of_rows(rows)
-        kinds: dict[type[Term], None] = dict.fromkeys([*TERM_ORDER, *(type(one) for one in self._terms)])
-        terms = [one for kind in kinds for one in kind.combined([own for own in self._terms if type(own) is kind])]
-        scales = calibration(left_out, classes, counts)
-        readout = Readout(self._scaler, tuple(terms), self._bias, *scales, self._nodes)
+        readout = self.readout(*calibration(left_out, classes, counts))
         return Solution(readout, tuple(mixtures), left_out, classes, groups, rows, labelled.class_factors)

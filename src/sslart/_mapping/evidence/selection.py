@@ -517,21 +517,29 @@ def _group_shares(tried: list[Mixture]) -> FloatArray:
 def _solution(trial: LooFits, nodes: IntArray, mixtures: Sequence[Mixture], fits: Sequence[Fit]) -> Solution:
     """Return the weighted sum of the mixtures; leave-one-out predictions use the weights without the label's block."""
     labelled = trial.labelled
-    builder = SolutionBuilder(labelled, trial.design.scaler, nodes)
-    coefficients: dict[BasisSpec, FloatArray] = {}
     left_out = np.zeros(labelled.targets.shape)
     for mixture, fit in zip(mixtures, fits, strict=True):
         left_out += mixture.weights_without()[labelled.blocks, None] * fit.left_out
+    builder = SolutionBuilder(labelled, trial.design.scaler, nodes)
+    add_mixtures(builder, trial, mixtures, [fit.coefficients for fit in fits])
+    return builder.solution(mixtures, left_out)
+
+
+def add_mixtures(
+    builder: SolutionBuilder, trial: LooFits, mixtures: Sequence[Mixture], fitted: Sequence[FloatArray]
+) -> None:
+    """Add the weighted sum of the mixtures to a readout, given the coefficients or own weights of each."""
+    coefficients: dict[BasisSpec, FloatArray] = {}
+    for mixture, own in zip(mixtures, fitted, strict=True):
         if not mixture.weight:
             continue
         if not family_of(mixture.specs[0]).uses_ridge:
-            builder.add(trial.basis(mixture.specs[0]).terms(mixture.weight * fit.coefficients))
+            builder.add(trial.basis(mixture.specs[0]).terms(mixture.weight * own))
             continue
-        builder.add((), mixture.weight * fit.coefficients.sum(axis=0))
+        builder.add((), mixture.weight * own.sum(axis=0))
         for spec in mixture.specs:
-            share = mixture.weight / len(mixture.specs) * fit.coefficients
+            share = mixture.weight / len(mixture.specs) * own
             coefficients[spec] = coefficients.get(spec, 0.0) + share
     for spec, coefficient in coefficients.items():
         basis = trial.basis(spec)
         builder.add(basis.terms(basis.weights(coefficient)))
-    return builder.solution(mixtures, left_out)
