@@ -92,22 +92,27 @@ lint: $(VENV)/tools
 # the studio's modules: eslint, and their types by tsc; both need node 20.19 or newer
 NODE := $(shell command -v npm > /dev/null && node -p "parseInt(process.versions.node) >= 20" 2> /dev/null)
 ifeq ($(NODE),true)
-lint-js:
+lint-js: $(VENV)/linted-js
+$(VENV)/linted-js: $(VENV)/package $(wildcard $(JS)/*.* $(JS)/*/*.js) $(shell find src/sslart/studio/static -name '*.[jt]s')
 	@$(MAKE) --no-print-directory $(JS)/node_modules || echo "npm cannot install eslint and TypeScript: JavaScript is not checked."
 	! test -e $(JS)/node_modules || $(JS)/node_modules/.bin/eslint -c $(JS)/eslint.config.js src/sslart/studio/static $(JS)
 	! test -e $(JS)/node_modules || $(JS)/node_modules/.bin/tsc -p $(JS)
+	test ! -e $(JS)/node_modules || touch $@
 else
 lint-js:
 	@echo "There is no npm with node 20 or newer on this machine: JavaScript is not checked."
 endif
 
-# the kernel: every warning of the compiler is an error; no code is made
+# the kernel: every warning of the compiler is an error; no code is made. It and the modules are checked again when they
+# have changed.
 KERNEL_FLAGS = -std=c++17 -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow -Wold-style-cast \
 	-Wcast-qual -Wcast-align -Wextra-semi -Woverloaded-virtual -Wnon-virtual-dtor -Isrc/kernel $(shell $(BIN)/python -c \
 	"import nanobind, sysconfig as s; print('-isystem', nanobind.include_dir(), '-isystem', s.get_path('include'))")
-lint-kernel: $(VENV)/tools
+lint-kernel: $(VENV)/linted-kernel
+$(VENV)/linted-kernel: $(VENV)/tools $(BUILD_INPUTS)
 	@command -v $(CXX) > /dev/null || echo "There is no $(CXX) on this machine: the kernel is not checked."
 	! command -v $(CXX) > /dev/null || for file in src/kernel/*.cpp; do $(CXX) -fsyntax-only -Werror $(KERNEL_FLAGS) $$file || exit 1; done
+	! command -v $(CXX) > /dev/null || touch $@
 
 # the same by clang, and its analyzer (under a minute); its options are in src/kernel/.clang-tidy
 tidy-kernel: $(VENV)/tools

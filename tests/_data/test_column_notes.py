@@ -76,26 +76,35 @@ def test_of_few_samples_and_of_columns_that_are_all_there_is_none_is_left_out() 
 
 
 @pytest.mark.parametrize("name", ["id", "row", "patient", "Subject", "caseid", "idno", "school_nr", "column 3"])
-def test_whole_numbers_that_name_samples_are_left_out_of_frames(name: str, tmp_path: Path) -> None:
+def test_whole_numbers_that_name_samples_are_left_out_of_frames(name: str) -> None:
     X, y = patients()
-    plain = AutoSSLART(random_state=0).fit(X, y)
+    plain = SSLART(random_state=0).fit(X, y)
     wider = X.assign(**{name: np.random.RandomState(0).permutation(200) + 1})
-    before = wider.copy()
     for frame in (wider, pl.from_pandas(wider)):
         with pytest.warns(UserWarning, match=f"'{name}' is left out: .* give it the dtype float") as warned:
-            model = AutoSSLART(random_state=0).fit(frame, y)
+            model = SSLART(random_state=0).fit(frame, y)
         assert [one.filename for one in warned] == [__file__]
         assert noted(model, "columns left out") == [name]
         assert noted(model, "possible identifiers") == []
         assert (model.n_features_in_, list(model.feature_names_in_)) == (6, list(wider.columns))
         np.testing.assert_array_equal(model.predict_proba(frame), plain.predict_proba(X))
+
+
+def test_a_model_without_its_identifier_predicts_and_learns_as_if_there_were_none(tmp_path: Path) -> None:
+    X, y = patients()
+    plain = AutoSSLART(random_state=0).fit(X, y)
+    wider = X.assign(idno=np.random.RandomState(0).permutation(200) + 1)
+    before = wider.copy()
+    with pytest.warns(UserWarning, match="'idno' is left out"):
+        model = AutoSSLART(random_state=0).fit(wider, y)
+    np.testing.assert_array_equal(model.predict_proba(wider), plain.predict_proba(X))
     sslart.save(model, tmp_path / "model.sslart")
     same = sslart.load(tmp_path / "model.sslart")
-    np.testing.assert_array_equal(same.predict_proba(wider.assign(**{name: 7})), plain.predict_proba(X))
+    np.testing.assert_array_equal(same.predict_proba(wider.assign(idno=7)), plain.predict_proba(X))
     with pytest.warns(UserWarning, match="feature names"):
         np.testing.assert_array_equal(same.predict_proba(wider.to_numpy()), plain.predict_proba(X))
     pd.testing.assert_frame_equal(wider, before)
-    with pytest.raises(ValueError, match=name):
+    with pytest.raises(ValueError, match="idno"):
         same.predict(X)
     np.testing.assert_array_equal(same.partial_fit(wider, y).predict(wider), model.partial_fit(wider, y).predict(wider))
 

@@ -9,9 +9,9 @@ from typing import Any, get_args
 
 import httpx
 import pytest
-from service import description
 
 from sslart.client import Accepted, Client, Job, Prediction, State, _operations
+from sslart.server.api._app import described
 from sslart.server.api._endpoint import BODIES
 
 NOT_IN_THE_CLIENT = {  # what load balancers, Prometheus, the studio and clients of another protocol ask
@@ -54,7 +54,7 @@ METHODS = [name for name, _ in inspect.getmembers(Client, inspect.isfunction) if
 ASKING = sorted(set(METHODS) - {"close", "events"})
 
 
-DESCRIPTION = description()
+DESCRIPTION = described()
 SCHEMAS = DESCRIPTION["components"]["schemas"]
 
 

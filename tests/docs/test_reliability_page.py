@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = {name: (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("reliability.md", "service_faults.md")}
 NAMED = sorted({test for page in PAGES.values() for test in re.findall(r"`(tests/[^`]+)`", page)})
-HEADER = "promise | it holds against | not promised | test"
+HEADER = "promise | tested against | not promised | test"
 
 
 def rows(page: str) -> list[list[str]]:

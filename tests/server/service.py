@@ -15,11 +15,9 @@ from typing import Any
 
 import httpx
 import pandas as pd
-from fastapi import FastAPI
 from sklearn.datasets import load_iris
 
 from sslart.server import serve
-from sslart.server.api._app import ROUTERS, described
 from sslart.server.models._settings import Limits
 
 SECONDS_TO_START = 60.0
@@ -54,7 +52,7 @@ class Process:
         if found is None:
             raise RuntimeError(f"the service did not start: {line}{self.process.communicate()[1]}")
         self.url = found[0]
-        self.http = httpx.Client(base_url=self.url, timeout=60)
+        self.http = httpx.Client(verify=False, base_url=self.url, timeout=60)
 
     def wait_until_ready(self) -> None:
         """Wait until all models have learnt their journals."""
@@ -92,7 +90,7 @@ def application(folder: Path, *, limits: Limits | None = None, **options: Any) -
     """Run the application in a thread of this process, behind a real web server; it is ready."""
     with (
         serve(folder, limits=limits, **options) as service,
-        httpx.Client(base_url=service.url, timeout=60) as client,
+        httpx.Client(verify=False, base_url=service.url, timeout=60) as client,
     ):
         wait_until_ready(client)
         yield client
@@ -117,11 +115,3 @@ def fit_flowers(client: Any, name: str = "flowers") -> None:
     content = flowers().to_csv(index=False).encode()
     answer = client.put(f"/v1/models/{name}", params={"label": "species", "wait": 60}, content=content)
     assert answer.json()["state"] == "done", answer.text
-
-
-def description() -> dict[str, Any]:
-    """Return the description of the API, as /openapi.json has it."""
-    app = FastAPI(generate_unique_id_function=lambda route: route.name)
-    for router in ROUTERS:
-        app.include_router(router)
-    return described(app)

@@ -45,7 +45,10 @@ def disk(tmp_path: Path) -> Iterator[FailingDisk]:
 def test_while_the_disk_is_full_rows_are_refused_and_when_it_is_not_they_are_taken_again(
     tmp_path: Path, disk: FailingDisk
 ) -> None:
-    with service_on(tmp_path, disk.name) as service, httpx.Client(base_url=service.url, timeout=60) as http:
+    with (
+        service_on(tmp_path, disk.name) as service,
+        httpx.Client(verify=False, base_url=service.url, timeout=60) as http,
+    ):
         fit_flowers(http)
         assert learn(http, 0).status_code == 200
         disk.error = apsw.FullError
@@ -62,7 +65,10 @@ def test_while_the_disk_is_full_rows_are_refused_and_when_it_is_not_they_are_tak
 
 @pytest.mark.slow
 def test_a_fit_waits_for_space_and_is_then_kept(tmp_path: Path, disk: FailingDisk) -> None:
-    with service_on(tmp_path, disk.name) as service, httpx.Client(base_url=service.url, timeout=60) as http:
+    with (
+        service_on(tmp_path, disk.name) as service,
+        httpx.Client(verify=False, base_url=service.url, timeout=60) as http,
+    ):
         fit_flowers(http)
         disk.error_after_sync = apsw.FullError
         job = http.post("/v1/models/flowers/refit", params={"wait": 1}).json()
@@ -83,7 +89,10 @@ def test_a_service_starts_on_a_full_disk_with_what_a_killed_one_has_left_half_wr
     with apsw.Connection(str(tmp_path / "store.db")) as connection:
         connection.execute("UPDATE snapshots SET complete = 0; INSERT INTO uploads (time) VALUES (0)")
     disk.error = apsw.FullError
-    with service_on(tmp_path, disk.name) as service, httpx.Client(base_url=service.url, timeout=60) as http:
+    with (
+        service_on(tmp_path, disk.name) as service,
+        httpx.Client(verify=False, base_url=service.url, timeout=60) as http,
+    ):
         wait_until_learnt(http)
         check_predicts(http)
         assert learn(http, 0).status_code == 503
@@ -96,7 +105,10 @@ def test_a_service_starts_on_a_full_disk_with_what_a_killed_one_has_left_half_wr
 def test_after_a_disk_has_failed_nothing_is_written_until_a_start_and_predictions_go_on(
     tmp_path: Path, disk: FailingDisk, error: type[apsw.Error]
 ) -> None:
-    with service_on(tmp_path, disk.name) as service, httpx.Client(base_url=service.url, timeout=60) as http:
+    with (
+        service_on(tmp_path, disk.name) as service,
+        httpx.Client(verify=False, base_url=service.url, timeout=60) as http,
+    ):
         fit_flowers(http)
         assert learn(http, 0).status_code == 200
         disk.error = error

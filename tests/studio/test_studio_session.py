@@ -22,7 +22,7 @@ STATIC = Path(str(files("sslart.studio"))) / "static"
 def http(tmp_path: Path) -> Any:
     with (
         serve(tmp_path, pages=pages("the-code"), needs_token=True) as service,
-        httpx.Client(base_url=service.url) as client,
+        httpx.Client(verify=False, base_url=service.url) as client,
     ):
         yield client
 
@@ -116,7 +116,7 @@ def test_the_command_makes_a_model_of_a_table(tmp_path: Path) -> None:
     process = started(tmp_path)
     assert f"#code={process.code}&model=my-flowers" in process.told
     headers = {"authorization": f"Bearer {process.token()}"}
-    with httpx.Client(base_url=process.url, headers=headers) as http:
+    with httpx.Client(verify=False, base_url=process.url, headers=headers) as http:
         classes = ["setosa", "versicolor", "virginica"]
         wait_for(lambda: http.get("/v1/models/my-flowers").json().get("classes") == classes)
     process.stop()
@@ -126,11 +126,13 @@ def test_the_command_makes_a_model_of_a_table(tmp_path: Path) -> None:
 def test_the_command_goes_on_with_the_model_of_its_table(tmp_path: Path) -> None:
     first, path = started(tmp_path), "/v1/models/my-flowers"
     headers = {"authorization": f"Bearer {first.token()}"}
-    with httpx.Client(base_url=first.url, headers=headers) as http:
+    with httpx.Client(verify=False, base_url=first.url, headers=headers) as http:
         wait_for(lambda: http.get(path).status_code == 200)
     first.stop()
     second = started(tmp_path)
-    with httpx.Client(base_url=second.url, headers=headers) as http:  # the token of the first start is still good
+    with httpx.Client(
+        verify=False, base_url=second.url, headers=headers
+    ) as http:  # the token of the first start is still good
         wait_for(lambda: http.get(path).status_code == 200)
         assert http.get(path).json()["rows"] == 150
     assert second.process.stdout is not None

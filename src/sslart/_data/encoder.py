@@ -586,13 +586,6 @@ def coded_parts(encoder: Encoder, values: FloatArray, features: IntArray) -> Flo
     return np.asarray((encoder.on_scale(values, features) - start) / span)
 
 
-def distances_from(encoder: Encoder, feature: int, start: float, values: FloatArray) -> FloatArray:
-    """Return the distance of values of one feature from a first one, in learnt ranges on its scale."""
-    span = encoder.origin_and_span()[1].item(feature)
-    on_scale = encoder.on_scale(np.append(start, values)[:, None], np.array([feature]))[:, 0]
-    return np.asarray(abs(on_scale[1:] - on_scale[0]) / span)
-
-
 def usual_spans(encoder: Encoder, features: IntArray) -> FloatArray:
     """Return a robust spread of features: their range, or twice the interquartile range if scaled by rank.
 
@@ -604,21 +597,6 @@ def usual_spans(encoder: Encoder, features: IntArray) -> FloatArray:
             low, high = table.value_at(MIDDLE, table.values.item(0), table.values.item(-1)).tolist()
             spans[at] = min(2.0 * (high - low), spans[at]) if high > low else spans[at]
     return np.asarray(spans)
-
-
-def on_the_way(
-    encoder: Encoder, features: IntArray, starts: FloatArray, ends: FloatArray, parts: FloatArray
-) -> FloatArray:
-    """Interpolate between two values of each feature on its scale."""
-    values = np.asarray(starts + parts * (ends - starts))
-    if encoder.ranks is not None:
-        for at, _, table in encoder.ranks.of(features):
-            start, end, part = starts.item(at), ends.item(at), parts[at]
-            if start < end:
-                values[at] = table.value_at(part, start, end)
-            elif end < start:
-                values[at] = table.value_at(1.0 - part, end, start)
-    return values
 
 
 def recode_boxes(

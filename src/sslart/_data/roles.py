@@ -41,7 +41,6 @@ MOST_OTHERS = 12  # columns in which rows of one value are compared
 CODE_NAME = re.compile(
     r"(.*\s)?(zip|zip\s?code|post\s?code|postal\s?code|plz|sku|fips|icd(9|10)?|naics|sic|area\s?code)"
 )
-CODE_WORDS = re.compile(r"(product|article|item|part|stock|diagnosis|procedure)\s?(id|nr|no|num|number|code)")
 MIN_NAMED_UNITS = 5  # fewer values of a column named as units are categories like others
 MIN_UNITS, MIN_TEXTS = 10, 20  # values of a column of another name, or of texts under the bare name of a unit; places
 SMALL = 30  # numbers up to here, under the bare name of a unit, may be amounts: years of school, sizes of litters

@@ -21,7 +21,7 @@ from service import Process, application, fit_flowers, flowers, rows_of
 
 from sslart.server._service import Options, run
 from sslart.server.api import _middleware
-from sslart.server.api._app import ROUTERS
+from sslart.server.api._app import ROUTES as API_ROUTES
 from sslart.server.api._endpoint import scope_of
 from sslart.server.api._metrics import Metrics
 from sslart.server.api._middleware import OPEN_PATHS
@@ -31,8 +31,7 @@ from sslart.server.store._store import add_token
 SCOPES = ("read", "learn", "admin")
 ROUTES = [
     (method, route.path_format, scope_of(route), route.path)
-    for router in ROUTERS
-    for route in router.routes
+    for route in API_ROUTES
     if isinstance(route, APIRoute)
     for method in sorted(route.methods)
 ]

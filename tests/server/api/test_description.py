@@ -10,7 +10,9 @@ from typing import Any
 import httpx
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
-from service import application, description, fit_flowers, flowers, rows_of
+from service import application, fit_flowers, flowers, rows_of
+
+from sslart.server.api._app import described
 
 BY_CHANCE = 1
 FEATURES = list(rows_of(flowers())[0])
@@ -40,7 +42,7 @@ TAKES_ANYTHING = {  # what is described is taken: here a model adds no condition
 }
 
 
-DESCRIPTION = description()
+DESCRIPTION = described()
 CONFIG = {"generation": {"database": "none"}, "phases": {"stateful": {"enabled": False}}}
 POSITIVE, NEGATIVE = MODES = ("positive", "negative")
 

@@ -458,7 +458,7 @@ class Heard:
         assert self._ready.wait(20)
 
     def _listen(self) -> None:
-        with httpx.Client(timeout=20) as own, own.stream("GET", self._url, **self._options) as answer:
+        with httpx.Client(verify=False, timeout=20) as own, own.stream("GET", self._url, **self._options) as answer:
             assert answer.headers["content-type"].startswith("text/event-stream")
             event: dict[str, Any] = {}
             for line in answer.iter_lines():
@@ -498,7 +498,7 @@ def test_events_tell_what_happens_and_what_was_missed(client: httpx.Client, used
     missed = Heard(client, headers={"last-event-id": str(first)})
     again = missed.until(lambda events: any(one.get("state") == "done" for one in events))
     assert all(int(one["id"]) > first for one in again)
-    assert {one["event"] for one in again} <= {"job", "state"}  # decisions are not kept
+    assert "decision" not in {one["event"] for one in again}  # decisions are not kept
 
 
 def test_events_can_be_chosen(client: httpx.Client, used: str) -> None:

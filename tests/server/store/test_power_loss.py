@@ -130,11 +130,11 @@ def test_rows_acknowledged_after_a_failed_sync_and_a_restart_survive_a_loss_of_p
         assert create_models(service.url, ledger, random.Random(0), "SSLART")
         target.url = service.url
         client.start()
-        while httpx.get(f"{service.url}/readyz").json()["writable"]:
+        while httpx.get(f"{service.url}/readyz", verify=False).json()["writable"]:
             time.sleep(0.01)
         rows = {"rows": [{"x": 0.1, "y": 0.2, "mark": 0.3}]}
-        assert httpx.post(f"{service.url}/v1/models/{STREAM_MODEL}/predict", json=rows).status_code == 200
-        refused = httpx.post(f"{service.url}/v1/models/{STREAM_MODEL}/learn", json=rows)
+        assert httpx.post(f"{service.url}/v1/models/{STREAM_MODEL}/predict", verify=False, json=rows).status_code == 200
+        refused = httpx.post(f"{service.url}/v1/models/{STREAM_MODEL}/learn", verify=False, json=rows)
         assert refused.status_code == 503
         assert "restart the service" in refused.json()["error"]
         target.url = None

@@ -100,7 +100,7 @@ def test_labels_are_learnt_and_published_before_the_fit_that_they_lead_to(tmp_pa
         def listen() -> None:
             options = {"model": NAME, "kind": "learnt"}
             with (
-                httpx.Client(timeout=60) as own,
+                httpx.Client(verify=False, timeout=60) as own,
                 own.stream("GET", f"{client.base_url}/v1/events", params=options) as it,
             ):
                 for line in it.iter_lines():

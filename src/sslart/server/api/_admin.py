@@ -8,11 +8,11 @@ import logging
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Path, Query
+from fastapi import Header, Path, Query
 from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 
-from sslart.server.api._endpoint import Actor, After, ContextOf, Most, Scope, answer, endpoint, of_kind
+from sslart.server.api._endpoint import Actor, After, ContextOf, Most, Scope, answer, endpoint, new_router, of_kind
 from sslart.server.api._errors import ApiError
 from sslart.server.api._metrics import CONTENT_TYPE
 from sslart.server.api._schemas import listing
@@ -22,8 +22,8 @@ from sslart.server.models._settings import NAME, Closed
 SECONDS_BETWEEN_SIGNS = 15.0
 KINDS = ("decision", "drift", "job", "labels", "learnt", "properties", "rejected", "state")
 
-router = APIRouter(tags=["admin"])
-event_router = APIRouter(tags=["events"])
+router = new_router("admin")
+event_router = new_router("events")
 logger = logging.getLogger("sslart.server")
 
 

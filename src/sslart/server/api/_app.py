@@ -22,10 +22,12 @@ from sslart.server.models._registry import Registry
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 # routes are matched in this order: the most frequent come first
-ROUTERS = (
+_ROUTERS = (
     *(_predicting.router, _inference.router, _models.learning, _models.router, _predicting.explaining),
     *(_samples.router, _samples.labelling, _studies.router, _models.job_router, _admin.event_router, _admin.router),
 )
+# not by include_router, which builds every route anew for each application: half a second
+ROUTES = [route for router in _ROUTERS for route in router.routes]
 TITLE = "sslart"
 DESCRIPTION = """Models that learn while they predict, explain their predictions, and write durably.
 
@@ -64,22 +66,21 @@ def create_app(
         redoc_url=None,
         openapi_url="/openapi.json",
         redirect_slashes=False,
-        generate_unique_id_function=lambda route: route.name,
+        routes=ROUTES,
     )
     metrics, access = Metrics(registry), Access(registry.store, needs_token=needs_token)
     context = app.state.context = Context(registry, metrics, access)
-    for router in ROUTERS:
-        app.include_router(router)
-    add_handlers(app, ROUTERS)
-    app.openapi = cache(lambda: described(app))  # type: ignore[method-assign]
+    add_handlers(app)
+    app.openapi = described  # type: ignore[method-assign]
     served = None if pages is None else pages(access)
     names = frozenset(one.lower() for one in hosts)
     return Middleware(app, access, metrics, registry.limits, names, log_all, served)
 
 
-def described(app: FastAPI) -> dict[str, Any]:
+@cache
+def described() -> dict[str, Any]:
     """Return the OpenAPI description of all paths."""
-    found = get_openapi(title=TITLE, version=version("sslart"), description=DESCRIPTION, routes=app.routes)
+    found = get_openapi(title=TITLE, version=version("sslart"), description=DESCRIPTION, routes=ROUTES)
     found["components"]["securitySchemes"] = {"token": TOKEN}
     models: list[type[BaseModel]] = [InferRequest, *BODIES.values()]
     for model in models:

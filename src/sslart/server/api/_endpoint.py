@@ -233,6 +233,11 @@ def answer(values: Any, status: int = 200) -> Response:
     return Response(content, status, media_type=JSON)
 
 
+def new_router(tag: str) -> APIRouter:
+    """Return a router whose operations are named after their functions."""
+    return APIRouter(tags=[tag], generate_unique_id_function=lambda route: route.name)
+
+
 def of_kind(words: str, *kinds: str, is_text: bool = False) -> Responses:
     """Return the OpenAPI description of a response that is not JSON."""
     schema = {"type": "string"} if is_text else {"type": "string", "format": "binary"}

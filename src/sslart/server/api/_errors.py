@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import ValidationError
@@ -123,13 +123,13 @@ def _in_words(errors: list[Any]) -> str:
     return " or ".join([first, *(one.removeprefix("Input should be ") for one in others)])
 
 
-def add_handlers(app: FastAPI, routers: Sequence[APIRouter]) -> None:
+def add_handlers(app: FastAPI) -> None:
     """Register handlers that answer all errors with a message."""
 
     async def handle(request: Request, error: Exception) -> Response:
         answer = answer_to(error)
         if answer.status_code == 405:  # each method of a path is a route of its own
-            routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
+            routes = [route for route in app.routes if isinstance(route, APIRoute)]
             here = {method for one in routes if one.path_regex.match(request.url.path) for method in one.methods or ()}
             answer.headers["allow"] = ", ".join(sorted(here))
         return answer

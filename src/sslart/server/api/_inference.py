@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from fastapi import APIRouter, Header, Path, Request
+from fastapi import Header, Path, Request
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 from starlette.responses import Response
@@ -18,7 +18,18 @@ from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
 from sslart._mapping.model_view import Decisions
 from sslart.server.api._admin import Live
-from sslart.server.api._endpoint import BINARY, JSON, LARGE, ContextOf, ModelOf, StudyOf, answer, endpoint, of_kind
+from sslart.server.api._endpoint import (
+    BINARY,
+    JSON,
+    LARGE,
+    ContextOf,
+    ModelOf,
+    StudyOf,
+    answer,
+    endpoint,
+    new_router,
+    of_kind,
+)
 from sslart.server.api._errors import ApiError
 from sslart.server.api._schemas import listing
 from sslart.server.models._published import Published
@@ -220,7 +231,7 @@ HeaderLength = Annotated[
     int | None, Header(ge=0, description="with binary tensors: number of bytes of the JSON part of the body")
 ]
 
-router = APIRouter(tags=["Open Inference Protocol"])
+router = new_router("Open Inference Protocol")
 
 _INFERRED = of_kind("Predictions; with binary tensors, the header Inference-Header-Content-Length is set.", BINARY)
 _ASKED = {JSON: {"schema": {"$ref": "#/components/schemas/InferRequest"}}, **_INFERRED[200]["content"]}

@@ -11,7 +11,7 @@ from math import isfinite
 from pathlib import Path as FilePath
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import Path, Query, Request
 from pydantic import BaseModel, Field, Json, JsonValue, WithJsonSchema
 from starlette.responses import Response
 
@@ -36,6 +36,7 @@ from sslart.server.api._endpoint import (
     answer,
     applied,
     endpoint,
+    new_router,
     of_kind,
     received,
 )
@@ -57,9 +58,9 @@ JobNumber = Annotated[int, Path(ge=1, lt=2**63, description="the number of the r
 _ENDED: Responses = {200: {"model": schemas.Job, "description": "The model is fitted."}}
 _TAKEN: Responses = {201: {"model": schemas.Accepted, "description": "The file of a model was taken."}}
 
-router = APIRouter(tags=["models"])
-learning = APIRouter(tags=["learn"])
-job_router = APIRouter(tags=["jobs"])
+router = new_router("models")
+learning = new_router("learn")
+job_router = new_router("jobs")
 fitting = partial(endpoint, router, schema=schemas.Job, scope="learn", status=202, responses=_ENDED)
 
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.responses import Response
 
 from sslart.server.api import _schemas as schemas
-from sslart.server.api._endpoint import Actor, Context, ContextOf, KeyOf, ModelOf, StudyOf, answer, endpoint
+from sslart.server.api._endpoint import Actor, Context, ContextOf, KeyOf, ModelOf, StudyOf, answer, endpoint, new_router
 from sslart.server.models._published import Published, as_class
 from sslart.server.studies._rules import rules_of
 
 MAX_EXPLAINED = 1000  # rows
 
-router = APIRouter(tags=["predict"])
-explaining = APIRouter(tags=["explain"])
+router = new_router("predict")
+explaining = new_router("explain")
 
 
 @endpoint(router, "POST /v1/models/{name}/predict", schemas.Decisions, errors=(409,))
 async def predict(context: ContextOf, model: ModelOf, body: schemas.PredictRequest) -> Response:
-    """Predict rows; nothing is kept of them."""
+    """Predict rows without storing them."""
     context.registry.check_rows(body.rows)
     published = context.registry.published(model)
     explanations = await _explained(context, published, body.rows) if body.explain else None
@@ -36,9 +36,9 @@ async def predict(context: ContextOf, model: ModelOf, body: schemas.PredictReque
 
 @endpoint(router, "POST /v1/models/{name}/decide", schemas.Decisions, scope="learn", errors=(409,))
 async def decide(context: ContextOf, actor: Actor, model: ModelOf, body: schemas.DecideRequest, key: KeyOf) -> Response:
-    """Predict rows and keep them: they can be labelled later, and familiar ones are learnt without a label.
+    """Predict rows and store them: they can be labelled later, and are learnt without a label as `learn` states.
 
-    When the answer comes, the rows are on the disk.
+    The rows are on the disk before the response is sent.
     """
     published = context.registry.published(model)
     # before anything is written, since it may fail
@@ -62,7 +62,7 @@ def _decisions(
     rows: list[int] | None,
     explanations: list[dict[str, Any]] | None,
 ) -> Response:
-    """Return predictions as an answer, with the number of each row and its explanation where there is one."""
+    """Return predictions as a response, with row numbers and explanations where they are given."""
     found = []
     for place, one in enumerate(predictions):
         row = {} if rows is None else {"row": rows[place]}
@@ -72,7 +72,7 @@ def _decisions(
 
 
 def _check_explained(rows: list[dict[str, Any]]) -> None:
-    """Raise a ValueError where more rows shall be explained than can be in the time of a request."""
+    """Raise a ValueError if a request asks to explain too many rows."""
     if len(rows) > MAX_EXPLAINED:
         raise ValueError(f"There are {len(rows)} rows, and {MAX_EXPLAINED} can be explained at a time: send fewer.")
 
@@ -132,12 +132,12 @@ def counterfactual(study: StudyOf, body: schemas.CounterfactualRequest) -> dict[
 @endpoint(explaining, "GET /v1/models/{name}/rules", schemas.Rules, long=True)
 def rules(
     study: StudyOf,
-    max_rules: Annotated[int, Query(ge=1, le=200, description="how many rules at most")] = 12,
-    max_conditions: Annotated[int, Query(ge=1, le=20, description="conditions in a rule, at most")] = 4,
+    max_rules: Annotated[int, Query(ge=1, le=200, description="maximum number of rules")] = 12,
+    max_conditions: Annotated[int, Query(ge=1, le=20, description="maximum number of conditions in a rule")] = 4,
 ) -> dict[str, Any]:
-    """Return few, short rules that agree with the predictions for the rows that the model was given.
+    """Return few, short rules that agree with the predictions for the rows of the model.
 
-    Of a model from a file they are for samples drawn at random within its boxes; `from_boxes` says so.
+    For a model from a file, samples drawn at random within its boxes take the place of rows; `from_boxes` is then true.
     """
     found = rules_of(study, max_rules, max_conditions)
     return {"text": found.to_text(), **found.to_dict()}
@@ -153,5 +153,5 @@ def importance(study: StudyOf) -> dict[str, Any]:
 
 @endpoint(explaining, "GET /v1/models/{name}/drift", schemas.Drifts)
 def drift(study: StudyOf) -> dict[str, Any]:
-    """Return the drifts that were found in the stream since the last fit."""
+    """Return the drift events detected in the stream since the last fit."""
     return {"drifts": [one.to_dict("row") for one in study.published.model.drift_]}

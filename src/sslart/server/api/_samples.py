@@ -8,12 +8,12 @@ from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 import numpy as np
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import Path, Query, Request
 from pydantic import BaseModel, Field, JsonValue, TypeAdapter
 from starlette.responses import Response
 
 from sslart._utils.intervals import Estimate
-from sslart.server.api._endpoint import BINARY, ContextOf, ModelOf, StudyOf, endpoint, of_kind
+from sslart.server.api._endpoint import BINARY, ContextOf, ModelOf, StudyOf, endpoint, new_router, of_kind
 from sslart.server.api._errors import ApiError
 from sslart.server.api._schemas import Label, OfModel, listing
 from sslart.server.models._published import as_json
@@ -30,8 +30,8 @@ from sslart.server.studies._trust import random_order_of
 MAX_DISAGREEMENTS = 1000
 MAX_PROPERTY = 2**16  # bytes
 
-router = APIRouter(tags=["samples"])
-labelling = APIRouter(tags=["label"])
+router = new_router("samples")
+labelling = new_router("label")
 
 Quantity = Literal[
     "row", "position", "feature", "class", "probability", "novelty", "novel", "disagreement", "label", "box"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from sslart._tables.files import read_pieces
@@ -28,6 +28,7 @@ from sslart.server.api._endpoint import (
     answer,
     applied,
     endpoint,
+    new_router,
     received,
 )
 from sslart.server.api._samples import LabelsOfClass, SampleCells, Stated
@@ -439,7 +440,7 @@ class Watch(OfModel):
     text: str
 
 
-router = APIRouter(tags=["studies"])
+router = new_router("studies")
 
 
 @endpoint(router, "GET /v1/models/{name}/columns", Columns, long=True)
