@@ -37,6 +37,18 @@ def test_dependence_holds_the_contributions(client: httpx.Client) -> None:
     assert curve[0] < 0 < curve[-1]
 
 
+def test_intervals_of_contributions_are_those_of_the_model(client: httpx.Client) -> None:
+    frame = two_classes()
+    put(client, "sure", frame, label="state")
+    model: Any = model_from_bytes(client.get("/v1/models/sure/export").content, "sure")
+    rows = frame[["dose", "age"]][:3]
+    body, path = {"rows": rows.to_dict("records")}, "/v1/models/sure/contributions"
+    expected = model.contributions(rows)
+    found = client.post(path, params={"intervals": True}, json=body).json()
+    assert np.allclose(np.array(found["values"]) + found["half_widths"], expected.intervals[..., 1])
+    assert client.post(path, json=body).json()["half_widths"] is None
+
+
 def test_dependence_of_categories_and_dates(client: httpx.Client, odd: str) -> None:
     found = read(client, f"{odd}/dependence", feature="kind")
     assert found["kind"] == "category"

@@ -97,16 +97,22 @@ def explain(study: StudyOf, body: schemas.RowsRequest) -> dict[str, Any]:
 
 
 @endpoint(explaining, "POST /v1/models/{name}/contributions", schemas.Contributions)
-def contributions(study: StudyOf, body: schemas.RowsRequest) -> dict[str, Any]:
+def contributions(
+    study: StudyOf,
+    body: schemas.RowsRequest,
+    intervals: Annotated[bool, Query(description="compute half the widths of the intervals of the values")] = False,
+) -> dict[str, Any]:
     """Return feature contributions to the class scores: exact Shapley values with evidence mapping."""
     _check_explained(body.rows)
     published = study.published
     published.check_has_label()
     found = published.model.contributions(published.reader.table(body.rows))
+    ends = found.intervals if intervals else None
     return {
         "features": list(found.feature_names),
         "classes": published.classes,
         **{name: getattr(found, name).tolist() for name in ("base", "values", "graph", "scores")},
+        "half_widths": None if ends is None else (ends[..., 1] - found.values).tolist(),
     }
 
 

@@ -178,6 +178,10 @@ class Contributions(OfModel):
     classes: list[Label]
     base: list[float] = Field(description="the mean score of each class")
     values: list[list[list[float]]] = Field(description="per row, feature and class")
+    half_widths: list[list[list[float]]] | None = Field(
+        description="half the width of the 95 % interval of each value over the choice of labelled rows; null if it is "
+        "not wanted or not known"
+    )
     graph: list[list[float]] = Field(description="what similar rows without a label add, per row and class")
     scores: list[list[float]] = Field(description="per row and class: the sum of all the others")
 

@@ -465,6 +465,7 @@ export default {
     why: "Feature contributions",
     bars_caption: "Contribution of each feature to the score of {class}",
     base: "Average sample (baseline)",
+    intervals: "± and thin lines: 95 % interval over the choice of labelled samples. Pale bars: other labels may turn the direction.",
     others: { one: "{n} other feature", other: "All other {n} features" },
     neighbours: "Similar samples without a label",
     score: "Score",

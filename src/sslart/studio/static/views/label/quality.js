@@ -21,6 +21,7 @@ function Accuracy({ quality, target }) {
     <p class="accuracy-words"><strong class="big number">${percent(found.value)}</strong>
       <span class="muted">${t("label.interval", { low: percent(found.low), high: percent(found.high) })}</span></p>
     <${IntervalBar} value=${found.value} low=${found.low} high=${found.high} label=${t("label.quality")} target=${target} />
+    <p class="small muted">${sentence(quality.how)}.</p>
     <${Statement} quality=${quality.quality} />
   </div>`;
 }

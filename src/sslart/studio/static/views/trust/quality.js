@@ -14,8 +14,9 @@ function Accuracy({ trust }) {
   return html`<p class="trust-accuracy"><strong class="number">${percent(accuracy.value)}</strong>
       <span class="muted">${t("trust.interval", { low: percent(accuracy.low), high: percent(accuracy.high) })}</span></p>
     <${IntervalBar} value=${accuracy.value} low=${accuracy.low} high=${accuracy.high} label=${t("trust.accuracy")} />
-    <p class="small muted trust-how">${trust.how} ${t("trust.n_labels", { n: labels })}
-      ${chosen > 0 ? t("trust.n_chosen", { n: chosen }) : ""} ${counted < labels - chosen ? t("trust.n_counted", { n: counted }) : ""}</p>
+    <p class="small muted trust-how">${trust.how} ${[
+      t("trust.n_labels", { n: labels }), chosen > 0 ? t("trust.n_chosen", { n: chosen }) : "",
+      counted < labels - chosen ? t("trust.n_counted", { n: counted }) : ""].join(" ")}</p>
     <${Statement} quality=${trust.quality} />`;
 }
 

@@ -17,7 +17,7 @@ export function Contributions({ cells }) {
   const chosen = useSignal(null);
   const { data, error, again } = useLoaded(async (stop) => {
     const [added, predicted] = await Promise.all(
-      ["contributions", "predict"].map((path) => api.post(model(`/${path}`), { rows: [cells] }, { signal: stop })),
+      ["contributions?intervals=true", "predict"].map((path) => api.post(model(`/${path}`), { rows: [cells] }, { signal: stop })),
     );
     return { ...added, prediction: predicted.predictions[0] };
   }, [cells, sequence.value]);
@@ -47,10 +47,10 @@ export function Prediction({ prediction }) {
 function Bars({ data, name, cells }) {
   const showsAll = useSignal(false);
   const at = data.classes.indexOf(name);
-  const all = data.features.map((feature, i) => ({ feature, value: data.values[0][i][at] })).sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+  const all = data.features.map((feature, i) => ({ feature, value: data.values[0][i][at], halfWidth: data.half_widths?.[0][i][at] ?? null })).sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
   const shown = showsAll.value ? all : all.slice(0, FIRST);
   const rest = all.slice(shown.length).reduce((sum, one) => sum + one.value, 0);
-  const most = Math.max(1e-9, ...all.map((one) => Math.abs(one.value)));
+  const most = Math.max(1e-9, ...all.map((one) => Math.abs(one.value) + (one.halfWidth ?? 0)));
   const graph = data.graph[0][at];
   const own = new Map(features.value.map((one) => [one.name, one]));
   const colour = classColour(classIndex(name));
@@ -61,12 +61,13 @@ function Bars({ data, name, cells }) {
     <tbody>
       ${line(t("understand.base"), data.base[at])}
       ${shown.map((one) => html`<tr key=${one.feature}><th scope="row" title=${one.feature}>${cell(one.feature, LONG)}</th><td>${own.has(one.feature) ? shownCell(own.get(one.feature), cells) : ""}</td>
-        <td><${DivergingBar} value=${one.value} most=${most} colour=${colour} /></td></tr>`)}
+        <td><${DivergingBar} value=${one.value} most=${most} colour=${colour} halfWidth=${one.halfWidth} /></td></tr>`)}
       ${all.length > shown.length && line(t("understand.others", { n: all.length - shown.length }), rest)}
       ${graph !== 0 && line(t("understand.neighbours"), graph)}
       ${line(t("understand.score"), data.scores[0][at])}
     </tbody>
   </table></div>
+  ${data.half_widths && html`<p class="small muted">${t("understand.intervals")}</p>`}
   ${all.length > FIRST && html`<button type="button" class="quiet small" aria-expanded=${showsAll.value} onClick=${() => (showsAll.value = !showsAll.value)}>
     ${showsAll.value ? t("understand.show_first", { n: FIRST }) : t("understand.show_all", { n: all.length })}</button>`}`;
 }
