@@ -53,7 +53,7 @@ def test_intervals_cover_the_mean_over_other_labels() -> None:
     values = np.array([one.values for one in parts])
     inside = np.array([one.intervals for one in parts])
     mean, reach = values.mean(axis=0), (inside[..., 1] - inside[..., 0]) / 2
-    assert 0.85 <= (np.abs(values - mean) / np.sqrt(7 / 8) <= reach).mean() <= 1.0
+    assert 0.75 <= (np.abs(values - mean) / np.sqrt(7 / 8) <= reach).mean() <= 1.0
     stated = np.sqrt(np.mean([one.standard_errors**2 for one in parts]))  # type: ignore[operator]
     assert 0.6 <= stated / np.sqrt(values.var(axis=0, ddof=1).mean()) <= 2.5
 
@@ -69,7 +69,7 @@ def test_an_exclusive_or_has_no_direction() -> None:
 
 
 def test_a_direction_and_an_order_are_stated_where_they_are_settled(first_decides: Any) -> None:
-    X, model = first_decides
+    _, model = first_decides
     found = model.feature_importances()
     assert found.direction_text("first") == "higher values: one; lower values: two"
     assert found.order[0] == 0
