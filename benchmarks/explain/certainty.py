@@ -40,7 +40,7 @@ class Certainty(NamedTuple):
     unsettled: float
     """Of the rows, those whose first two contributions have no settled order."""
     stays_if_settled: float
-    """Of pairs of fits, those with the same first contribution, if its order is settled in the first fit."""
+    """Of pairs of fits, those with the same first feature (or one of the same group), if settled in the first fit."""
     stays_otherwise: float
     stated_signs: float
     """Of the contributions, those whose interval excludes 0."""
@@ -80,22 +80,16 @@ def certainty(name: str, n_labels: int) -> Certainty:
         errors.append(parts.standard_errors)
         inside.append(parts.intervals)
         evidence = [one.evidence for one in model.explain(rows)]
-        first.append([one.contributions[0].features if one.contributions else () for one in evidence])
+        first.append([set(one.contributions[0].features) if one.contributions else set() for one in evidence])
         settled.append([one.order_settled is True for one in evidence])
         directions.append(np.nan_to_num(important.direction))
         stated.append(important.settled_direction)
     every, overlap = np.array(values), 1.0 - n_labels / len(y)
     mean, alone = every.mean(axis=0), np.sqrt(overlap * (1.0 - 1.0 / N_DRAWS))
     reach = (np.array(inside)[..., 1] - np.array(inside)[..., 0]) / 2
-    is_settled, same = (
-        np.array(settled),
-        np.array(
-            [
-                [a == b for a, b in zip(one, other, strict=True)]
-                for one, other in zip(first, [*first[1:], first[0]], strict=True)
-            ]
-        ),
-    )
+    pairs = zip(first, [*first[1:], first[0]], strict=True)
+    same = np.array([[bool(a & b) or a == b for a, b in zip(one, other, strict=True)] for one, other in pairs])
+    is_settled = np.array(settled)
     signed, of_model, trend = np.abs(every) > reach, np.array(stated), np.array(directions).mean(axis=0)
     return Certainty(
         float(np.sqrt(every.var(axis=0, ddof=1).mean() / overlap)),

@@ -87,7 +87,6 @@ def test_the_direction_is_that_of_the_contributions(cancer: Any) -> None:
     ranks = pd.Series(X[:, area]).rank()
     assert found.direction[area, 0] == pytest.approx(np.corrcoef(ranks, parts.values[:, area, 0])[0, 1], abs=1e-9)
     assert found.direction[area, 0] > 0.9
-    assert found.direction_text("x23") == "higher values: class 0; lower values: class 1"
     assert (np.abs(found.direction) <= 1 + 1e-12).all()
 
 
@@ -145,9 +144,10 @@ def test_they_are_printed_as_tables(cancer: Any) -> None:
     found = model.feature_importances()
     lines = str(found).splitlines()
     assert "500 samples drawn from the boxes" in lines[0]
-    assert len(lines) == 3 + 30 + bool(found.graph.any())
+    n_rows = 30 + bool(found.graph.any())
     assert lines[3].split()[0] == f"x{found.order[0]}"
-    assert found._repr_html_().count("<tr>") == len(lines) - 2
+    assert lines[3 + n_rows :] == ["", *found.notes()]
+    assert found._repr_html_().count("<tr>") == 1 + n_rows
     frame = found.to_frame()
     assert frame.index[0] == f"x{found.order[0]}"
     assert frame["importance"].is_monotonic_decreasing

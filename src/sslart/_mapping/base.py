@@ -119,6 +119,11 @@ class Mapping:
         return None
 
     @property
+    def has_samples(self) -> bool:
+        """False for a model saved without its labelled samples."""
+        return True
+
+    @property
     def kept_samples(self) -> Table | None:
         """Labelled samples stored by evidence mapping, or their placeholders in a model saved without samples."""
         return None

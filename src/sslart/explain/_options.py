@@ -157,7 +157,8 @@ class _Maker:
         With a learning rate below 1, sides are between values of samples, except those of boxes of width zero and the
         ends of the range.
         """
-        fast, kept = self.view.params.learning_rate == 1, self.view.members[0].kept_labels
+        fast, member = self.view.params.learning_rate == 1, self.view.members[0]
+        kept = member.kept_labels if member.mapping.has_samples else None
         lower, upper = (side[:, place] for side in self._sides)
         ends = np.array([self.encoder.lower[place], self.encoder.upper[place]])
         given = np.empty(0) if kept is None else kept[0].values[:, self.encoder.features[place].column]

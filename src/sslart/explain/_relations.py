@@ -237,7 +237,7 @@ def _known_samples(member: MemberView) -> tuple[FloatArray, dict[int, tuple[IntA
             values[:, feature.column] = units[:, place]
         else:
             places_of[feature.column].append(place)
-    kept = member.kept_labels
+    kept = member.kept_labels if member.mapping.has_samples else None
     table = None if kept is None else kept[0][:MAX_SAMPLES]
     for column, places in places_of.items():
         if not places:

@@ -446,7 +446,7 @@ class EvidenceMapping(CachesValues, Mapping):
     def replicates(self) -> Replicates | None:
         """The regression without each block of labels; None without labels, or where it would take long."""
         n, n_classes, network = len(self.reservoir), len(self.class_table.seen), self.network
-        if network is None or isinstance(self.reservoir, AbsentLabels):
+        if network is None or not self.has_samples:
             return None
         if not (1 < n <= MAX_LABELS and 1 < n_classes <= MOST_CLASSES and network.nodes.n_features <= MOST_FEATURES):
             return None
@@ -459,6 +459,11 @@ class EvidenceMapping(CachesValues, Mapping):
         """The stored labelled samples and their class codes."""
         whole = self.all_labels().whole()
         return whole.table, whole.codes
+
+    @property
+    def has_samples(self) -> bool:
+        """False for a model saved without its labelled samples."""
+        return not isinstance(self.reservoir, AbsentLabels)
 
     @property
     def kept_samples(self) -> Table:
