@@ -5,9 +5,12 @@ from __future__ import annotations
 import gc
 import importlib.util
 import os
+import pickle
 import shutil
 import sys
 from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,7 @@ from sklearn.datasets import load_breast_cancer
 
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart._art.backend import INSTRUCTION_SETS
+from sslart._mapping.evidence.selection import choose
 
 collect_ignore = ["_art/fuzz_kernel.py"]  # a program of its own: `make fuzz`
 
@@ -56,6 +60,41 @@ def name_of(estimator: Any) -> str:
 def few(y: np.ndarray, step: int) -> np.ndarray:
     """Keep one label in so many; the others are unlabelled."""
     return np.where(np.arange(len(y)) % step == 0, y, -1)
+
+
+# folders of tests that are about something else than fits; most of them fit the same few tables
+WITH_KNOWN_CHOICES = {
+    "cli",
+    "client",
+    "docs",
+    "explain",
+    "export",
+    "plotting",
+    "reporting",
+    "rules",
+    "server",
+    "studio",
+}
+MOST_CHOICES = 100
+_choices: dict[bytes, Any] = {}
+
+
+def _known_choice(*given: Any) -> Any:
+    key = blake2b(pickle.dumps(given)).digest()
+    if key not in _choices:
+        if len(_choices) >= MOST_CHOICES:
+            _choices.clear()
+        _choices[key] = choose(*given)
+    return _choices[key]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def settings_are_chosen_once(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Choose the settings of evidence mapping once for equal labels and boxes: it takes most of the time of a fit."""
+    with pytest.MonkeyPatch.context() as context:
+        if WITH_KNOWN_CHOICES & set(request.path.relative_to(Path(__file__).parent).parts):
+            context.setattr("sslart._mapping.evidence.mapping.choose", _known_choice)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -39,12 +39,24 @@ def fitted(table: Path, *options: str) -> Path:
     return out
 
 
-class OnTerminal:
-    """A command whose standard error is a terminal, and what it has written there."""
+END = "--- end of a command ---"
+# several commands in one process: each start takes a second
+IN_TURN = """
+import json, sys
+from sslart.cli import main
+for arguments in json.loads(sys.argv[1]):
+    code = main(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        print(code, "{END}", file=stream, flush=True)
+""".replace("{END}", END)
 
-    def __init__(self, *arguments: str) -> None:
+
+class OnTerminal:
+    """Commands whose standard error is a terminal, and what they have written there."""
+
+    def __init__(self, *program: str) -> None:
         self._own, theirs = pty.openpty()
-        command = [sys.executable, "-m", "sslart", *arguments]
+        command = [sys.executable, *program]
         environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env=environment, text=True)
         os.close(theirs)
@@ -78,7 +90,7 @@ def long_table(folder: Path) -> Path:
 def test_ctrl_c_changes_nothing_and_says_so(tmp_path: Path, table: Path) -> None:
     model = fitted(table)
     before = model.read_bytes()
-    command = OnTerminal("fit", str(long_table(tmp_path)), "--label", "state", "--out", str(model))
+    command = OnTerminal("-m", "sslart", "fit", str(long_table(tmp_path)), "--label", "state", "--out", str(model))
     assert command.read_until("learning 20,000 rows")
     command.process.send_signal(signal.SIGINT)
     code, out, shown = command.end()
@@ -92,21 +104,24 @@ def test_ctrl_c_changes_nothing_and_says_so(tmp_path: Path, table: Path) -> None
 
 def test_every_step_of_fit_update_and_predict_is_shown_on_a_terminal(table: Path) -> None:
     model = table.with_name("model.sslart")
-    code, out, shown = OnTerminal("fit", str(table), "--label", "state", "--out", str(model)).end()
+    fit = ["fit", str(table), "--label", "state", "--out", str(model)]
+    commands = [
+        fit,
+        ["update", str(model), str(table), "--label", "state", "--again"],
+        ["predict", str(model), str(table), "--out", str(table.with_name("out.csv"))],
+        [*fit, "--quiet"],
+    ]
+    code, out, shown = OnTerminal("-c", IN_TURN, json.dumps(commands)).end()
     assert code == 0
-    assert "AutoSSLART" in out
-    for words in ("reading", "learning 120 rows", "writing", "measuring accuracy", "computing feature importances"):
-        assert words in shown
-    code, _, shown = OnTerminal("update", str(model), str(table), "--label", "state", "--again").end()
-    assert code == 0
-    for words in ("measuring the accuracy before", "learning", "writing", "measuring the accuracy after"):
-        assert words in shown
-    code, _, shown = OnTerminal("predict", str(model), str(table), "--out", str(table.with_name("out.csv"))).end()
-    assert code == 0
-    assert "predicting" in shown
-    code, out, shown = OnTerminal("fit", str(table), "--label", "state", "--out", str(model), "--quiet").end()
-    assert (code, out) == (0, "")
-    assert "learning" not in shown
+    printed, seen = (text.split(f"0 {END}") for text in (out, shown))
+    assert (len(printed), len(seen)) == (5, 5)
+    assert "AutoSSLART" in printed[0]
+    of_fit = ("reading", "learning 120 rows", "writing", "measuring accuracy", "computing feature importances")
+    of_update = ("measuring the accuracy before", "learning", "writing", "measuring the accuracy after")
+    for own, expected in zip(seen[:3], (of_fit, of_update, ("predicting",)), strict=True):
+        assert [words for words in expected if words not in own] == []
+    assert printed[3].strip() == ""
+    assert "learning" not in seen[3]
 
 
 @pytest.mark.usefixtures("plain_pictures")

@@ -21,7 +21,11 @@ def is_text(node: ast.stmt) -> bool:
 
 def first_lines(source: str) -> Iterator[tuple[int, str]]:
     """Yield the line number and the first line of each docstring, those below attributes included."""
-    for node in ast.walk(ast.parse(source)):
+    waiting: list[ast.AST] = [ast.parse(source)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.stmt | ast.Module | ast.ExceptHandler):
+            waiting += (one for name in ("body", "orelse", "handlers", "finalbody") for one in getattr(node, name, ()))
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         for before, text in zip([None, *node.body], node.body, strict=False):

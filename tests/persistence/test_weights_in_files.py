@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,6 +71,16 @@ MODELS: dict[str, Callable[[], Any]] = {
 }
 
 
+@functools.cache
+def _made(name: str) -> Any:
+    return MODELS[name]()
+
+
+def made(name: str) -> Any:
+    """Return a model that has learnt, to be changed as one likes, with its samples and labels."""
+    return copy.deepcopy(_made(name))
+
+
 def refuse_to_solve(context: pytest.MonkeyPatch) -> None:
     """Let everything that solves a regression raise an error."""
 
@@ -101,7 +113,7 @@ def promised(model: Any, X: Any) -> list[Any]:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_loaded_model_goes_on_with_the_same_bits_and_solves_nothing(name: str, tmp_path: Path) -> None:
-    model, X, y = MODELS[name]()
+    model, X, y = made(name)
     path = tmp_path / "model.sslart"
     sslart.save(model, path)
     with pytest.MonkeyPatch.context() as context:
@@ -118,7 +130,7 @@ def test_a_loaded_model_goes_on_with_the_same_bits_and_solves_nothing(name: str,
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_without_samples_tells_the_same_and_solves_nothing(name: str, tmp_path: Path) -> None:
-    model, X, y = MODELS[name]()
+    model, X, y = made(name)
     path = tmp_path / "model.sslart"
     sslart.save(model, path, samples=False)
     with pytest.MonkeyPatch.context() as context:
@@ -135,7 +147,7 @@ def test_a_model_without_samples_tells_the_same_and_solves_nothing(name: str, tm
 def test_settings_that_were_changed_after_the_fit_take_effect_with_the_next_label_as_if_never_saved(
     tmp_path: Path,
 ) -> None:
-    model, X, y = MODELS["a stream"]()
+    model, X, y = made("a stream")
     model.set_params(class_weight={0: 5.0})
     sslart.save(model, tmp_path / "model.sslart")
     loaded: Any = sslart.load(tmp_path / "model.sslart")
