@@ -30,7 +30,7 @@ from sslart.active._learning_curve import FURTHEST, MIN_LABELS, SHARES, Observed
 from trust.panels import INDEPENDENT, classes_of, replace_section, table_of
 
 SIZES = (10, 15, 20, 30, 40, 60, 80, 110, 150, 230, 350)  # numbers of labels, nested
-NOW = (10, 20, 40, 80, 150)  # the number of further labels is asked with these
+NOW, FEWEST = (20, 40, 80, 150), 10  # the number of further labels is asked with these; the last apart
 GAINS = (0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)  # accuracies asked for: above the present one
 MOST = 200  # further labels: answers beside a larger true number are not counted
 MAX_POOL, POOL_SHARE, MAX_TEST, MIN_ROWS = 400, 0.6, 1500, 300
@@ -285,10 +285,10 @@ class Answer(NamedTuple):
         return bool(self.needed.more)
 
 
-def questions_of(cases: Iterable[Case]) -> Iterator[tuple[Case, float, float]]:
+def questions_of(cases: Iterable[Case], sizes: Sequence[int] = NOW) -> Iterator[tuple[Case, float, float]]:
     """Yield case, accuracy and true number of further labels, where it is known and small."""
     for case in cases:
-        if case.n not in NOW:
+        if case.n not in sizes:
             continue
         for gain in GAINS:
             wanted = case.accuracy(case.n) + gain
@@ -300,8 +300,8 @@ def questions_of(cases: Iterable[Case]) -> Iterator[tuple[Case, float, float]]:
 Rule = Callable[[Case, float], LabelsNeeded]
 
 
-def answers_of(cases: Sequence[Case], rule: Rule) -> list[Answer]:
-    return [Answer(case, rule(case, wanted), more) for case, wanted, more in questions_of(cases)]
+def answers_of(cases: Sequence[Case], rule: Rule, sizes: Sequence[int] = NOW) -> list[Answer]:
+    return [Answer(case, rule(case, wanted), more) for case, wanted, more in questions_of(cases, sizes)]
 
 
 def left_out(cases: Sequence[Case]) -> Rule:
@@ -343,6 +343,7 @@ def summary(cases: Sequence[Case], rule: Rule, number: int) -> str:
     rows += [_row(f"— with {n} labels", [one for one in own if one.case.n == n]) for n in NOW]
     for low, high in ((1, 10), (10, 25), (25, 50), (50, 100), (100, MOST)):
         rows.append(_row(f"— {low} to {high} more needed", [one for one in own if low <= one.more < high]))
+    rows.append(_row(f"with {FEWEST} labels, in none of the above", answers_of(cases, rule, (FEWEST,))))
     rows.append(_row("power law fitted to the table's own subsamples", answers_of(cases, by_power_law)))
     rows.append(_row(f"always {number}", answers_of(cases, constant(number))))
     return markdown_table(
