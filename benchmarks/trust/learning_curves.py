@@ -218,11 +218,11 @@ def fitted(cases: Sequence[Case]) -> Prior:
     apart = lines - features @ mean
     covariance = apart.T * weights @ apart / (len(tables) - features.shape[1])
     errors, scales = np.full((2, len(cases), len(SHARES) + 1), np.nan)
-    for row, (case, line, before) in enumerate(zip(cases, lines, features @ mean, strict=True)):
-        own = case.observed
-        errors[row, -len(own.sizes) :] = own.log_odds - own.design @ line
-        scales[row, -len(own.sizes) :] = own.scale(before[0])
-    bias = np.array([np.average(e[~np.isnan(e)], weights=weights[~np.isnan(e)]) for e in errors.T])
+    for row, (case, line) in enumerate(zip(cases, lines, strict=True)):
+        log_odds, scale = case.observed.linearised(line)
+        errors[row, -len(scale) :], scales[row, -len(scale) :] = log_odds - case.observed.design @ line, scale
+    precision = weights[:, None] * np.where(np.isnan(errors), 0.0, 1.0 / scales**2)
+    bias = np.nansum(errors * precision, axis=0) / np.nansum(precision, axis=0)
     relative, complete = (errors - bias) / scales, ~np.isnan(errors).any(axis=1)
     noise = relative[complete].T * weights[complete] @ relative[complete] / weights[complete].sum()
     return Prior(mean, covariance, bias, noise, MISFIT)

@@ -34,7 +34,8 @@ MIN_LABELS = 10  # with fewer labels the prior has no tables
 MAX_LABELS = 200  # the prior of more labels is that of so many: it has no tables with more
 FURTHEST = 10  # extrapolated up to so many times the present labels
 N_PATHS = 1000  # drawn from the posterior
-PRIOR_LABELS = 4.0  # weight of the expected accuracy in that from which the variance of a measured one is taken
+RARE = 0.002  # least share of errors for which log-odds are linearised
+N_STEPS = 40  # to the mode of the posterior
 CERTAIN = 0.95  # probability from which on an accuracy is called reached, or out of reach
 ENDS_OF_95, ENDS_OF_80 = (2.5, 97.5), (10.0, 90.0)  # percentiles
 
@@ -93,17 +94,15 @@ class Observed(NamedTuple):
         """The weights of level and slope in the log-odds of each accuracy, (n_sizes, 2)."""
         return np.column_stack([np.ones(len(self.sizes)), np.log(self.sizes / self.n_labels)])
 
-    @property
-    def log_odds(self) -> FloatArray:
-        """The log-odds of each accuracy, with half a label added to the right and the wrong ones."""
-        n = self.n_measured
-        return np.log((self.accuracy * n + 0.5) / ((1.0 - self.accuracy) * n + 0.5))
+    def linearised(self, line: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the log-odds of each accuracy to first order around a line, and their standard deviation.
 
-    def scale(self, level: float) -> FloatArray:
-        """Return the standard deviation of the log-odds of independent labels; `level`: log-odds expected before."""
-        n, expected = self.n_measured, 1.0 / (1.0 + np.exp(-level))
-        p = (self.accuracy * n + expected * PRIOR_LABELS) / (n + PRIOR_LABELS)
-        return np.asarray(1.0 / np.sqrt(n * p * (1.0 - p)))
+        The deviation is that of independent labels. These are the working responses of logistic regression: accuracies
+        of 0 and 1 have finite ones.
+        """
+        expected = self.design @ line
+        p = np.clip(1.0 / (1.0 + np.exp(-expected)), RARE, 1.0 - RARE)
+        return expected + (self.accuracy - p) / (p * (1.0 - p)), 1.0 / np.sqrt(self.n_measured * p * (1.0 - p))
 
 
 class Prior(NamedTuple):
@@ -112,19 +111,21 @@ class Prior(NamedTuple):
     mean: FloatArray  # (n_features, 2): level and slope by features
     covariance: FloatArray  # (2, 2)
     bias: FloatArray  # of the log-odds of each accuracy: of the subsamples, and with all labels
-    noise: FloatArray  # their covariance, relative to `Observed.scale`
+    noise: FloatArray  # their covariance, relative to that of independent labels
     misfit: float  # standard deviation of log-odds from a straight line
 
     def posterior(self, observed: Observed) -> tuple[FloatArray, FloatArray]:
         """Return mean and covariance of level and slope, given the accuracies."""
         mean, known = observed.features @ self.mean, ~np.isnan(observed.accuracy)
         place = np.arange(len(self.bias) - len(known), len(self.bias))[known]
-        design, scale = observed.design[known], observed.scale(mean[0])[known]
-        variance = self.noise[np.ix_(place, place)] * np.outer(scale, scale) + self.misfit**2 * np.eye(len(place))
-        spread = design @ self.covariance
-        gain = np.linalg.solve(spread @ design.T + variance, spread).T
-        surprise = observed.log_odds[known] - self.bias[place] - design @ mean
-        return mean + gain @ surprise, self.covariance - gain @ spread
+        design = observed.design[known]
+        spread, line = design @ self.covariance, mean
+        for _ in range(N_STEPS):
+            log_odds, scale = (one[known] for one in observed.linearised(line))
+            variance = self.noise[np.ix_(place, place)] * np.outer(scale, scale) + self.misfit**2 * np.eye(len(place))
+            gain = np.linalg.solve(spread @ design.T + variance, spread).T
+            line = (line + mean + gain @ (log_odds - self.bias[place] - design @ mean)) / 2  # half a step: no cycles
+        return line, self.covariance - gain @ spread
 
 
 @cache
