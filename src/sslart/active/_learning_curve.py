@@ -40,16 +40,12 @@ CERTAIN = 0.95  # probability from which on an accuracy is called reached, or ou
 ENDS_OF_95, ENDS_OF_80 = (2.5, 97.5), (10.0, 90.0)  # percentiles
 
 
-@dataclass(frozen=True)
-class SubSamples:
-    """Correctness of predictions of labels by subsamples of the others."""
+def sub_samples_of(view: ModelView, left_out: LooPredictions) -> tuple[FloatArray, FloatArray]:
+    """Return the sizes of nested subsamples of the labels, and their accuracies; in an ensemble, of the first member.
 
-    sizes: FloatArray  # number of labels in each subsample; the labels of a group count one
-    accuracy: FloatArray  # of each on the other labels that were drawn at random, mean over random orders
-
-
-def sub_samples_of(view: ModelView, left_out: LooPredictions) -> SubSamples:
-    """Measure the predictions of labels by nested subsamples; in an ensemble, with the first member."""
+    Each predicts the other labels that were drawn at random; the labels of a group count as one. The accuracy is the
+    mean over random orders; NaN where there are no others.
+    """
     member = view.members[0]
     mapping, kept = cast("EvidenceMapping", member.mapping), member.kept_labels
     assert kept is not None
@@ -72,7 +68,7 @@ def sub_samples_of(view: ModelView, left_out: LooPredictions) -> SubSamples:
                 weights = left_out.weights[others]
                 right[number] += weights @ (hits == left_out.truth[others])
                 known[number] += weights.sum()
-    return SubSamples(np.array(sizes, dtype=np.float64), np.where(known > 0, right / np.maximum(known, 1e-12), np.nan))
+    return np.array(sizes, dtype=np.float64), np.where(known > 0, right / np.maximum(known, 1e-12), np.nan)
 
 
 class Observed(NamedTuple):
@@ -331,11 +327,11 @@ def observed_of(view: ModelView, left_out: LooPredictions, accuracy: float) -> O
     kept, n_groups = view.members[0].kept_labels, len(np.unique(left_out.groups))
     assert kept is not None
     n = round(n_groups * len(kept[1]) / len(left_out.rows))  # with many labels only some are left out
-    found = sub_samples_of(view, left_out)
+    sizes, accuracies = sub_samples_of(view, left_out)
     return Observed(
         n,
         len(np.unique(left_out.truth)),
         len(np.unique(left_out.drawn.groups)),
-        np.append(found.sizes, n),
-        np.append(found.accuracy, accuracy),
+        np.append(sizes, n),
+        np.append(accuracies, accuracy),
     )
