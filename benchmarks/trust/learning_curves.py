@@ -345,7 +345,7 @@ def summary(cases: Sequence[Case], rule: Rule, number: int) -> str:
     own = answers_of(cases, rule)
     rows = [_row("prior, updated by the table's own labels", own)]
     rows += [_row(f"— with {n} labels", [one for one in own if one.case.n == n]) for n in NOW]
-    for low, high in ((1, 10), (10, 25), (25, 50), (50, 100), (100, MOST)):
+    for low, high in ((0, 10), (10, MOST), (10, 25), (25, 50), (50, 100), (100, MOST)):
         rows.append(_row(f"— {low} to {high} more needed", [one for one in own if low <= one.more < high]))
     rows.append(_row(f"with {FEWEST} labels, in none of the above", answers_of(cases, rule, (FEWEST,))))
     rows.append(_row("power law fitted to the table's own subsamples", answers_of(cases, by_power_law)))
@@ -392,10 +392,11 @@ def section(cases: Sequence[Case], prior: Prior, of_prior: Sequence[Case]) -> st
         f"{', '.join(map(str, SIZES[:-1]))} or {SIZES[-1]}, nested and drawn at random, have a label; at most "
         f"{MAX_TEST:,} others are the test. The true curve is the mean test accuracy of {N_DRAWS} draws at each of "
         "these sizes, made non-decreasing, linear in between over the logarithm of the number. Questions are asked "
-        f"with {', '.join(map(str, NOW))} labels, for the true present accuracy and "
-        f"{', '.join(f'{100 * gain:g}' for gain in GAINS)} points more, where the true number of further "
+        f"with {', '.join(map(str, NOW))} labels, for accuracies "
+        f"{', '.join(f'{100 * gain:g}' for gain in GAINS)} points above the true present one, where the true number of further "
         f"labels is below {MOST} and at most {FURTHEST - 1} times the labels. An answer is a number unless the "
-        "accuracy is taken as reached, or as out of reach. *In interval*: the 80 % interval has the true number. "
+        "accuracy is taken as reached, or as out of reach; below ten labels the true number is not much more than the "
+        "error of the true curve. *In interval*: the 80 % interval has the true number. "
         f"*Always {number}*: the geometric mean of the true numbers on the tables of the prior.\n\n"
         + summary(cases, lambda case, wanted: curve(case).labels_for(wanted), number)
         + "\n\nThe gain of accuracy by twice and four times the labels: expected "
