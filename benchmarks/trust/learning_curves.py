@@ -25,8 +25,8 @@ from accuracy import sets
 from sslart import AutoSSLART
 from sslart._mapping.model_view import view_of
 from sslart._utils.text import markdown_table
-from sslart.active import LabelsNeeded, LearningCurve
-from sslart.active._learning_curve import FURTHEST, MIN_LABELS, SHARES, Observed, Paths, Prior, observed_of
+from sslart.active import LabelsNeeded
+from sslart.active._learning_curve import FURTHEST, MIN_LABELS, SHARES, Observed, Prior, continued, observed_of
 from trust.panels import INDEPENDENT, classes_of, replace_section, table_of
 
 SIZES = (10, 15, 20, 30, 40, 60, 80, 110, 150, 230, 350)  # numbers of labels, nested
@@ -232,17 +232,6 @@ def fitted(cases: Sequence[Case]) -> Prior:
     return Prior(mean, covariance, bias, noise, MISFIT)
 
 
-def by_prior(prior: Prior) -> Callable[[Case], LearningCurve]:
-    """Return the rule of the package, with another prior."""
-
-    def curve(case: Case) -> LearningCurve:
-        own = case.observed
-        paths = Paths.drawn(*prior.posterior(own))
-        return LearningCurve(own.sizes[:-1], own.accuracy[:-1], own.n_labels, float(own.accuracy[-1]), "", paths)
-
-    return curve
-
-
 def by_power_law(case: Case, wanted: float) -> LabelsNeeded:
     """Return the answer of power laws a + b·n^−c of the error, fitted to resampled errors of the subsamples alone."""
     own, random, numbers = case.observed, np.random.RandomState(0), []
@@ -311,7 +300,7 @@ def answers_of(cases: Sequence[Case], rule: Rule, sizes: Sequence[int] = NOW) ->
 def left_out(cases: Sequence[Case]) -> Rule:
     """Return the rule that answers about each table with the prior of the other tables."""
     priors = {name: fitted([one for one in cases if one.table != name]) for name in {case.table for case in cases}}
-    return lambda case, wanted: by_prior(priors[case.table])(case).labels_for(wanted)
+    return lambda case, wanted: continued(case.observed, priors[case.table]).labels_for(wanted)
 
 
 def constant(number: int) -> Rule:
@@ -319,17 +308,17 @@ def constant(number: int) -> Rule:
     return lambda case, wanted: LabelsNeeded(wanted, case.observed.n_labels, number, number, number, 0.0)
 
 
-def gains_of(cases: Sequence[Case], curve: Callable[[Case], LearningCurve]) -> np.ndarray:
+def gains_of(cases: Sequence[Case], prior: Prior) -> np.ndarray:
     """Return expected and true gain of accuracy by twice and four times the labels, and if the interval holds, (n, 3).
 
     The interval is that of 95 % of the accuracy with so many labels.
     """
     found = []
     for case in cases:
-        own = curve(case) if case.n in NOW else None
-        for times in (2, 4):
-            if own is not None and own.accuracy_now is not None and times * case.n <= case.sizes[-1]:
-                expected, truth = own.at(times * own.n_now), case.accuracy(times * case.n)
+        for n in (times * case.n for times in (2, 4) if case.n in NOW):
+            if n <= case.sizes[-1]:
+                own, truth = continued(case.observed, prior), case.accuracy(n)
+                expected = own.at(n // case.n * own.n_now)
                 gain = truth - case.accuracy(case.n)
                 found.append((expected.value - own.accuracy_now, gain, expected.low <= truth <= expected.high))
     return np.array(found, dtype=float)
@@ -380,8 +369,7 @@ def written(prior: Prior, tables: Sequence[str]) -> str:
 
 def section(cases: Sequence[Case], prior: Prior, of_prior: Sequence[Case]) -> str:
     """Return the results as a section of docs/trust.md."""
-    curve = by_prior(prior)
-    gains = gains_of(cases, curve)
+    gains = gains_of(cases, prior)
     number = round(float(np.exp(np.mean([np.log(max(more, 1.0)) for *_, more in questions_of(of_prior)]))))
     names, own = (sorted({case.table for case in found}) for found in (cases, of_prior))
     return (
@@ -393,12 +381,11 @@ def section(cases: Sequence[Case], prior: Prior, of_prior: Sequence[Case]) -> st
         f"{MAX_TEST:,} others are the test. The true curve is the mean test accuracy of {N_DRAWS} draws at each of "
         "these sizes, made non-decreasing, linear in between over the logarithm of the number. Questions are asked "
         f"with {', '.join(map(str, NOW))} labels, for accuracies "
-        f"{', '.join(f'{100 * gain:g}' for gain in GAINS)} points above the true present one, where the true number of further "
-        f"labels is below {MOST} and at most {FURTHEST - 1} times the labels. An answer is a number unless the "
-        "accuracy is taken as reached, or as out of reach; below ten labels the true number is not much more than the "
-        "error of the true curve. *In interval*: the 80 % interval has the true number. "
+        f"{', '.join(f'{100 * gain:g}' for gain in GAINS)} points above the true present one, where the true number "
+        f"of further labels is below {MOST} and at most {FURTHEST - 1} times the labels. An answer is a number unless "
+        "the accuracy is taken as reached, or as out of reach. *In interval*: the 80 % interval has the true number. "
         f"*Always {number}*: the geometric mean of the true numbers on the tables of the prior.\n\n"
-        + summary(cases, lambda case, wanted: curve(case).labels_for(wanted), number)
+        + summary(cases, lambda case, wanted: continued(case.observed, prior).labels_for(wanted), number)
         + "\n\nThe gain of accuracy by twice and four times the labels: expected "
         f"{100 * gains[:, 0].mean():.1f} points, "
         f"found {100 * gains[:, 1].mean():.1f}; their correlation is {np.corrcoef(gains[:, :2].T)[0, 1]:.2f}. The 95 % "

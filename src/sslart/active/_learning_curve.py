@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from sslart._mapping.loo_predictions import LooPredictions
+from sslart._mapping.loo_predictions import VARIANCE_FACTOR, LooPredictions
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._utils.arrays import FloatArray
 from sslart._utils.intervals import Estimate
@@ -216,6 +216,7 @@ class LearningCurve:
     n_now: int
     accuracy_now: float | None
     why_not: str = ""
+    _errors: FloatArray = field(default_factory=lambda: np.zeros(0), repr=False)  # draws of the present error
     _paths: Paths = field(default_factory=lambda: Paths(*np.zeros((2, 0))), repr=False)
 
     @property
@@ -225,6 +226,8 @@ class LearningCurve:
 
     def at(self, n_labels: int) -> Estimate:
         """Return the expected accuracy with `n_labels` labels, with a 95 % interval.
+
+        It starts from the leave-one-out accuracy.
 
         Parameters
         ----------
@@ -237,11 +240,10 @@ class LearningCurve:
                 f"n_labels of at must be from {self.n_now}, the number of labels, to {self.n_furthest}, got {n}: "
                 "the curve is not continued further."
             )
-        found = self._paths.accuracy(n / self.n_now)
-        remaining = (1.0 - found.mean()) / (1.0 - self._paths.accuracy(1.0).mean())  # share of the present errors
-        value = 1.0 - (1.0 - now) * float(remaining)
-        low, high = np.percentile(found, ENDS_OF_95)
-        return Estimate(value, min(float(low), value), max(float(high), value))
+        remaining = (1.0 - self._paths.accuracy(n / self.n_now)) / (1.0 - self._paths.accuracy(1.0))
+        high, low = np.percentile(self._errors * remaining, ENDS_OF_95)
+        value = 1.0 - (1.0 - now) * float(remaining.mean())
+        return Estimate(value, min(1.0 - float(low), value), max(1.0 - float(high), value))
 
     def labels_for(self, accuracy: float) -> LabelsNeeded:
         """Return the number of further labels needed for an accuracy.
@@ -314,12 +316,21 @@ def learning_curve(model: Any) -> LearningCurve:
         n = 0 if left_out is None else left_out.n_labels
         return LearningCurve(nothing, nothing, n, None, stated.why_not)
     observed = observed_of(view, left_out, stated.accuracy.value)
-    n, now, known = observed.n_labels, stated.accuracy.value, ~np.isnan(observed.accuracy[:-1])
-    if n < MIN_LABELS:
-        reason = f"it takes at least {MIN_LABELS} labels, and there are {n}"
-        return LearningCurve(nothing, nothing, n, now, reason)
-    paths = Paths.drawn(*shipped_prior().posterior(observed))
-    return LearningCurve(observed.sizes[:-1][known], observed.accuracy[:-1][known], n, now, "", paths)
+    if observed.n_labels < MIN_LABELS:
+        reason = f"it takes at least {MIN_LABELS} labels, and there are {observed.n_labels}"
+        return LearningCurve(nothing, nothing, observed.n_labels, stated.accuracy.value, reason)
+    return continued(observed, shipped_prior())
+
+
+def continued(observed: Observed, prior: Prior) -> LearningCurve:
+    """Return the learning curve of measured accuracies."""
+    now, known = float(observed.accuracy[-1]), ~np.isnan(observed.accuracy[:-1])
+    # leave-one-out shares vary more than those of independent samples, as in the interval of the accuracy
+    n_right, n_wrong = (share * observed.n_measured / VARIANCE_FACTOR for share in (now, 1.0 - now))
+    errors = np.random.RandomState(1).beta(n_wrong + 0.5, n_right + 0.5, size=N_PATHS)
+    paths = Paths.drawn(*prior.posterior(observed))
+    sizes, accuracy = observed.sizes[:-1][known], observed.accuracy[:-1][known]
+    return LearningCurve(sizes, accuracy, observed.n_labels, now, "", errors, paths)
 
 
 def observed_of(view: ModelView, left_out: LooPredictions, accuracy: float) -> Observed:
