@@ -248,6 +248,9 @@ class LearningCurve:
     def labels_for(self, accuracy: float) -> LabelsNeeded:
         """Return the number of further labels needed for an accuracy.
 
+        The present accuracy is uncertain, too: leave-one-out accuracies that are high for so few labels are taken as
+        partly luck, so that the number may be larger than the one with which `at` reaches the accuracy.
+
         Parameters
         ----------
         accuracy : float
