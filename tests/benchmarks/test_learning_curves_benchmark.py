@@ -66,7 +66,7 @@ def test_a_prior_of_straight_lines_is_found_again_and_answers_closely(cases: lis
     assert 0.3 < slope < 0.5
     answers = benchmark.answers_of(cases, benchmark.left_out(cases))
     assert np.mean([one.is_close for one in answers]) > 0.7
-    gains = benchmark.gains_of(cases, benchmark.by_prior(prior))
+    gains = benchmark.gains_of(cases, prior)
     assert np.corrcoef(gains[:, :2].T)[0, 1] > 0.7
 
 

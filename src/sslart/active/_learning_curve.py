@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from sslart._mapping.loo_predictions import LooPredictions
+from sslart._mapping.loo_predictions import VARIANCE_FACTOR, LooPredictions
 from sslart._mapping.model_view import ModelView, view_of
 from sslart._utils.arrays import FloatArray
 from sslart._utils.intervals import Estimate
@@ -34,21 +34,18 @@ MIN_LABELS = 10  # with fewer labels the prior has no tables
 MAX_LABELS = 200  # the prior of more labels is that of so many: it has no tables with more
 FURTHEST = 10  # extrapolated up to so many times the present labels
 N_PATHS = 1000  # drawn from the posterior
-PRIOR_LABELS = 4.0  # weight of the expected accuracy in that from which the variance of a measured one is taken
+RARE = 0.002  # least share of errors for which log-odds are linearised
+N_STEPS = 40  # to the mode of the posterior
 CERTAIN = 0.95  # probability from which on an accuracy is called reached, or out of reach
 ENDS_OF_95, ENDS_OF_80 = (2.5, 97.5), (10.0, 90.0)  # percentiles
 
 
-@dataclass(frozen=True)
-class SubSamples:
-    """Correctness of predictions of labels by subsamples of the others."""
+def sub_samples_of(view: ModelView, left_out: LooPredictions) -> tuple[FloatArray, FloatArray]:
+    """Return the sizes of nested subsamples of the labels, and their accuracies; in an ensemble, of the first member.
 
-    sizes: FloatArray  # number of labels in each subsample; the labels of a group count one
-    accuracy: FloatArray  # of each on the other labels that were drawn at random, mean over random orders
-
-
-def sub_samples_of(view: ModelView, left_out: LooPredictions) -> SubSamples:
-    """Measure the predictions of labels by nested subsamples; in an ensemble, with the first member."""
+    Each predicts the other labels that were drawn at random; the labels of a group count as one. The accuracy is the
+    mean over random orders; NaN where there are no others.
+    """
     member = view.members[0]
     mapping, kept = cast("EvidenceMapping", member.mapping), member.kept_labels
     assert kept is not None
@@ -71,7 +68,7 @@ def sub_samples_of(view: ModelView, left_out: LooPredictions) -> SubSamples:
                 weights = left_out.weights[others]
                 right[number] += weights @ (hits == left_out.truth[others])
                 known[number] += weights.sum()
-    return SubSamples(np.array(sizes, dtype=np.float64), np.where(known > 0, right / np.maximum(known, 1e-12), np.nan))
+    return np.array(sizes, dtype=np.float64), np.where(known > 0, right / np.maximum(known, 1e-12), np.nan)
 
 
 class Observed(NamedTuple):
@@ -93,17 +90,15 @@ class Observed(NamedTuple):
         """The weights of level and slope in the log-odds of each accuracy, (n_sizes, 2)."""
         return np.column_stack([np.ones(len(self.sizes)), np.log(self.sizes / self.n_labels)])
 
-    @property
-    def log_odds(self) -> FloatArray:
-        """The log-odds of each accuracy, with half a label added to the right and the wrong ones."""
-        n = self.n_measured
-        return np.log((self.accuracy * n + 0.5) / ((1.0 - self.accuracy) * n + 0.5))
+    def linearised(self, line: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the log-odds of each accuracy to first order around a line, and their standard deviation.
 
-    def scale(self, level: float) -> FloatArray:
-        """Return the standard deviation of the log-odds of independent labels; `level`: log-odds expected before."""
-        n, expected = self.n_measured, 1.0 / (1.0 + np.exp(-level))
-        p = (self.accuracy * n + expected * PRIOR_LABELS) / (n + PRIOR_LABELS)
-        return np.asarray(1.0 / np.sqrt(n * p * (1.0 - p)))
+        The deviation is that of independent labels. These are the working responses of logistic regression: accuracies
+        of 0 and 1 have finite ones.
+        """
+        expected = self.design @ line
+        p = np.clip(1.0 / (1.0 + np.exp(-expected)), RARE, 1.0 - RARE)
+        return expected + (self.accuracy - p) / (p * (1.0 - p)), 1.0 / np.sqrt(self.n_measured * p * (1.0 - p))
 
 
 class Prior(NamedTuple):
@@ -112,19 +107,21 @@ class Prior(NamedTuple):
     mean: FloatArray  # (n_features, 2): level and slope by features
     covariance: FloatArray  # (2, 2)
     bias: FloatArray  # of the log-odds of each accuracy: of the subsamples, and with all labels
-    noise: FloatArray  # their covariance, relative to `Observed.scale`
+    noise: FloatArray  # their covariance, relative to that of independent labels
     misfit: float  # standard deviation of log-odds from a straight line
 
     def posterior(self, observed: Observed) -> tuple[FloatArray, FloatArray]:
         """Return mean and covariance of level and slope, given the accuracies."""
         mean, known = observed.features @ self.mean, ~np.isnan(observed.accuracy)
         place = np.arange(len(self.bias) - len(known), len(self.bias))[known]
-        design, scale = observed.design[known], observed.scale(mean[0])[known]
-        variance = self.noise[np.ix_(place, place)] * np.outer(scale, scale) + self.misfit**2 * np.eye(len(place))
-        spread = design @ self.covariance
-        gain = np.linalg.solve(spread @ design.T + variance, spread).T
-        surprise = observed.log_odds[known] - self.bias[place] - design @ mean
-        return mean + gain @ surprise, self.covariance - gain @ spread
+        design = observed.design[known]
+        spread, line = design @ self.covariance, mean
+        for _ in range(N_STEPS):
+            log_odds, scale = (one[known] for one in observed.linearised(line))
+            variance = self.noise[np.ix_(place, place)] * np.outer(scale, scale) + self.misfit**2 * np.eye(len(place))
+            gain = np.linalg.solve(spread @ design.T + variance, spread).T
+            line = (line + mean + gain @ (log_odds - self.bias[place] - design @ mean)) / 2  # half a step: no cycles
+        return line, self.covariance - gain @ spread
 
 
 @cache
@@ -219,6 +216,7 @@ class LearningCurve:
     n_now: int
     accuracy_now: float | None
     why_not: str = ""
+    _errors: FloatArray = field(default_factory=lambda: np.zeros(0), repr=False)  # draws of the present error
     _paths: Paths = field(default_factory=lambda: Paths(*np.zeros((2, 0))), repr=False)
 
     @property
@@ -228,6 +226,8 @@ class LearningCurve:
 
     def at(self, n_labels: int) -> Estimate:
         """Return the expected accuracy with `n_labels` labels, with a 95 % interval.
+
+        It starts from the leave-one-out accuracy.
 
         Parameters
         ----------
@@ -240,14 +240,16 @@ class LearningCurve:
                 f"n_labels of at must be from {self.n_now}, the number of labels, to {self.n_furthest}, got {n}: "
                 "the curve is not continued further."
             )
-        found = self._paths.accuracy(n / self.n_now)
-        remaining = (1.0 - found.mean()) / (1.0 - self._paths.accuracy(1.0).mean())  # share of the present errors
-        value = 1.0 - (1.0 - now) * float(remaining)
-        low, high = np.percentile(found, ENDS_OF_95)
-        return Estimate(value, min(float(low), value), max(float(high), value))
+        remaining = (1.0 - self._paths.accuracy(n / self.n_now)) / (1.0 - self._paths.accuracy(1.0))
+        high, low = np.percentile(self._errors * remaining, ENDS_OF_95)
+        value = 1.0 - (1.0 - now) * float(remaining.mean())
+        return Estimate(value, min(1.0 - float(low), value), max(1.0 - float(high), value))
 
     def labels_for(self, accuracy: float) -> LabelsNeeded:
         """Return the number of further labels needed for an accuracy.
+
+        The present accuracy is uncertain, too: leave-one-out accuracies that are high for so few labels are taken as
+        partly luck, so that the number may be larger than the one with which `at` reaches the accuracy.
 
         Parameters
         ----------
@@ -317,12 +319,21 @@ def learning_curve(model: Any) -> LearningCurve:
         n = 0 if left_out is None else left_out.n_labels
         return LearningCurve(nothing, nothing, n, None, stated.why_not)
     observed = observed_of(view, left_out, stated.accuracy.value)
-    n, now, known = observed.n_labels, stated.accuracy.value, ~np.isnan(observed.accuracy[:-1])
-    if n < MIN_LABELS:
-        reason = f"it takes at least {MIN_LABELS} labels, and there are {n}"
-        return LearningCurve(nothing, nothing, n, now, reason)
-    paths = Paths.drawn(*shipped_prior().posterior(observed))
-    return LearningCurve(observed.sizes[:-1][known], observed.accuracy[:-1][known], n, now, "", paths)
+    if observed.n_labels < MIN_LABELS:
+        reason = f"it takes at least {MIN_LABELS} labels, and there are {observed.n_labels}"
+        return LearningCurve(nothing, nothing, observed.n_labels, stated.accuracy.value, reason)
+    return continued(observed, shipped_prior())
+
+
+def continued(observed: Observed, prior: Prior) -> LearningCurve:
+    """Return the learning curve of measured accuracies."""
+    now, known = float(observed.accuracy[-1]), ~np.isnan(observed.accuracy[:-1])
+    # leave-one-out shares vary more than those of independent samples, as in the interval of the accuracy
+    n_right, n_wrong = (share * observed.n_measured / VARIANCE_FACTOR for share in (now, 1.0 - now))
+    errors = np.random.RandomState(1).beta(n_wrong + 0.5, n_right + 0.5, size=N_PATHS)
+    paths = Paths.drawn(*prior.posterior(observed))
+    sizes, accuracy = observed.sizes[:-1][known], observed.accuracy[:-1][known]
+    return LearningCurve(sizes, accuracy, observed.n_labels, now, "", errors, paths)
 
 
 def observed_of(view: ModelView, left_out: LooPredictions, accuracy: float) -> Observed:
@@ -330,11 +341,11 @@ def observed_of(view: ModelView, left_out: LooPredictions, accuracy: float) -> O
     kept, n_groups = view.members[0].kept_labels, len(np.unique(left_out.groups))
     assert kept is not None
     n = round(n_groups * len(kept[1]) / len(left_out.rows))  # with many labels only some are left out
-    found = sub_samples_of(view, left_out)
+    sizes, accuracies = sub_samples_of(view, left_out)
     return Observed(
         n,
         len(np.unique(left_out.truth)),
         len(np.unique(left_out.drawn.groups)),
-        np.append(found.sizes, n),
-        np.append(found.accuracy, accuracy),
+        np.append(sizes, n),
+        np.append(accuracies, accuracy),
     )
