@@ -201,8 +201,8 @@ class Boxes:
     def fade(self, factor: float) -> float:
         """Multiply supports and counts by a factor; return the lowest support."""
         arrays = self._changing()
-        arrays["support"] *= factor
-        arrays["counts"] *= factor
+        for name in ("support", "counts"):
+            arrays[name][: self.n_boxes] *= factor  # the rest of the arrays is not initialised
         self._derive_labels()
         return float(arrays["support"][: self.n_boxes].min(initial=np.inf))
 

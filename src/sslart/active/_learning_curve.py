@@ -149,7 +149,7 @@ class Paths(NamedTuple):
         return np.asarray(1.0 / (1.0 + np.exp(-self.level - self.slope * log(times))))
 
     def times_for(self, accuracy: float) -> FloatArray:
-        """Return how many times the labels an accuracy needs: 1 where it is reached, infinity beyond the curve."""
+        """Return the multiple of the labels that an accuracy needs: 1 if it is reached, infinity beyond the curve."""
         gap = np.log(accuracy / max(1.0 - accuracy, 1e-12)) - self.level
         power = np.maximum(gap, 0.0) / self.slope
         return np.where(power > log(FURTHEST), np.inf, np.exp(np.minimum(power, log(FURTHEST))))
@@ -189,8 +189,11 @@ class LabelsNeeded:
         if self.more is None:
             return f"{wanted} needs {far} more labels, or better features"
         low, high = (far if end is None else f"{end:,}" for end in (self.low, self.high))
-        already = f"; probability that it is reached already: {100 * self.reached:.0f} %" if self.low == 0 else ""
-        return f"{wanted} needs about {self.more:,} more labels (80 % interval {low} to {high}{already})"
+        needed = f"about {self.more:,} more labels (80 % interval {low} to {high}"
+        if self.reached >= 0.5:
+            return f"{wanted} is probably reached (probability {100 * self.reached:.0f} %); if not, it needs {needed})"
+        already = f"; probability that it is reached: {100 * self.reached:.0f} %" if self.low == 0 else ""
+        return f"{wanted} needs {needed}{already})"
 
 
 @dataclass(frozen=True, eq=False)

@@ -309,9 +309,11 @@ def _joined_audit(models: Sequence[FittedModel]) -> Audit | None:
     """Return the audits of all models, without samples that one of the models has learnt with a label."""
     audits = [one.audit for one in models if one.audit is not None]
     audit = reduce(Audit.joined, audits) if audits else None
-    for member in (member for one in models for member in one.members):
+    for member in (member for one in models for member in one.members if one.class_table.seen):
+        if audit is None:
+            break
         kept = member.mapping.kept_samples
-        audit = audit.without(kept) if audit is not None and kept is not None else audit
+        audit = audit if kept is None else audit.without(kept)
     return audit
 
 
