@@ -261,9 +261,17 @@ class Answer(NamedTuple):
     more: float
 
     @property
+    def factor(self) -> float:
+        """The factor between the answer and the true number, at least 1; infinity without a number."""
+        if not self.needed.more:
+            return np.inf
+        ratio = self.needed.more / max(self.more, 1.0)
+        return max(ratio, 1.0 / ratio)
+
+    @property
     def is_close(self) -> bool:
         """Whether the answer is within a factor of two."""
-        return self.needed.more is not None and self.more / 2 <= self.needed.more <= 2 * self.more
+        return self.factor <= 2
 
     @property
     def is_inside(self) -> bool:
@@ -308,6 +316,12 @@ def constant(number: int) -> Rule:
     return lambda case, wanted: LabelsNeeded(wanted, case.observed.n_labels, number, number, number, 0.0)
 
 
+def best_constant(cases: Sequence[Case]) -> int:
+    """Return the number that is within a factor of two of most true numbers."""
+    more = np.array([number for *_, number in questions_of(cases)])
+    return max(range(1, MOST), key=lambda number: int(((more >= number / 2) & (more <= 2 * number)).sum()))
+
+
 def gains_of(cases: Sequence[Case], prior: Prior) -> np.ndarray:
     """Return expected and true gain of accuracy by twice and four times the labels, and if the interval holds, (n, 3).
 
@@ -326,7 +340,9 @@ def gains_of(cases: Sequence[Case], prior: Prior) -> np.ndarray:
 
 def _row(words: str, answers: Sequence[Answer]) -> list[str]:
     shares = (np.mean([getattr(one, name) for one in answers]) for name in ("is_close", "has_number", "is_inside"))
-    return [words, f"{len(answers):,}", *(f"{100 * one:.0f}" for one in shares)]
+    factor = np.median([one.factor for one in answers])
+    median = "none" if np.isinf(factor) else f"{factor:.1f}"
+    return [words, f"{len(answers):,}", *(f"{100 * one:.0f}" for one in shares), median]
 
 
 def summary(cases: Sequence[Case], rule: Rule, number: int) -> str:
@@ -340,7 +356,8 @@ def summary(cases: Sequence[Case], rule: Rule, number: int) -> str:
     rows.append(_row("power law fitted to the table's own subsamples", answers_of(cases, by_power_law)))
     rows.append(_row(f"always {number}", answers_of(cases, constant(number))))
     return markdown_table(
-        ["answers", "questions", "within a factor of two, %", "with a number, %", "in interval, %"], rows
+        ["answers", "questions", "within a factor of two, %", "with a number, %", "in interval, %", "median factor"],
+        rows,
     )
 
 
@@ -370,7 +387,7 @@ def written(prior: Prior, tables: Sequence[str]) -> str:
 def section(cases: Sequence[Case], prior: Prior, of_prior: Sequence[Case]) -> str:
     """Return the results as a section of docs/trust.md."""
     gains = gains_of(cases, prior)
-    number = round(float(np.exp(np.mean([np.log(max(more, 1.0)) for *_, more in questions_of(of_prior)]))))
+    number = best_constant(of_prior)
     names, own = (sorted({case.table for case in found}) for found in (cases, of_prior))
     return (
         "## How many more labels\n\n"
@@ -384,7 +401,8 @@ def section(cases: Sequence[Case], prior: Prior, of_prior: Sequence[Case]) -> st
         f"{', '.join(f'{100 * gain:g}' for gain in GAINS)} points above the true present one, where the true number "
         f"of further labels is below {MOST} and at most {FURTHEST - 1} times the labels. An answer is a number unless "
         "the accuracy is taken as reached, or as out of reach. *In interval*: the 80 % interval has the true number. "
-        f"*Always {number}*: the geometric mean of the true numbers on the tables of the prior.\n\n"
+        "*Median factor*: median of the factor between answer and true number. "
+        f"*Always {number}*: the constant that is closest most often on the tables of the prior.\n\n"
         + summary(cases, lambda case, wanted: continued(case.observed, prior).labels_for(wanted), number)
         + "\n\nThe gain of accuracy by twice and four times the labels: expected "
         f"{100 * gains[:, 0].mean():.1f} points, "
@@ -411,7 +429,7 @@ def main() -> None:
     pieces.one_thread_each()
     of_prior = cases_of(measured(arguments.out, PRIOR))
     if arguments.left_out:
-        print(summary(of_prior, left_out(of_prior), 60))
+        print(summary(of_prior, left_out(of_prior), best_constant(of_prior)))
         return
     prior = fitted(of_prior)
     if arguments.prior:

@@ -75,7 +75,7 @@ def test_the_labels_needed_lead_to_the_accuracy_wanted(curve: LearningCurve) -> 
     assert needed.reached == pytest.approx(2 / 11)
     assert str(needed) == (
         f"an accuracy of {100 * wanted:g} % needs about {needed.more} more labels (80 % interval 0 to {needed.high}; "
-        "probability that it is reached already: 18 %)"
+        "probability that it is reached: 18 %)"
     )
 
 

@@ -149,7 +149,7 @@ class Paths(NamedTuple):
         return np.asarray(1.0 / (1.0 + np.exp(-self.level - self.slope * log(times))))
 
     def times_for(self, accuracy: float) -> FloatArray:
-        """Return the multiple of the labels that an accuracy needs: 1 if it is reached, infinity beyond the curve."""
+        """Return the multiple of the labels for an accuracy: 1 where it is reached, infinity beyond the curve."""
         gap = np.log(accuracy / max(1.0 - accuracy, 1e-12)) - self.level
         power = np.maximum(gap, 0.0) / self.slope
         return np.where(power > log(FURTHEST), np.inf, np.exp(np.minimum(power, log(FURTHEST))))
