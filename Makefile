@@ -44,7 +44,7 @@ help-all: help
 	@echo "make accuracy         accuracy and fit time compared with other classifiers on 52 data sets; writes docs/accuracy.md (hours; resumes)"
 	@echo "  TABPFN=1            include TabPFN v1, in a separate folder; TORCH=torch==2.13.0+cpu for a torch without CUDA"
 	@echo "make any-table        forty raw tables, compared with CatBoost and a random forest; writes docs/any_table.md (an hour or more; resumes)"
-	@echo "make trust            reported accuracy and guarantees, checked on held-out samples; writes docs/trust.md (under 20 minutes; resumes)"
+	@echo "make trust            reported accuracy and guarantees, checked on held-out samples; writes docs/trust.md (hours; resumes)"
 	@echo "make active           active learning compared with margin sampling on 42 data sets; writes docs/active.md (an hour; resumes)"
 	@echo "make streams          prequential evaluation on streams, compared with river and CapyMOA; writes docs/streams.md (hours; resumes)"
 	@echo "make stream-speed     speed and memory over 10 million samples, one at a time (hours)"
@@ -183,6 +183,7 @@ active: $(VENV)/accuracy $(VENV)/bench
 trust: $(VENV)/accuracy $(VENV)/bench
 	$(IN_BENCHMARKS) -W ignore -m trust.panels > /dev/null
 	$(IN_BENCHMARKS) -W ignore -m trust.labelling > /dev/null
+	$(IN_BENCHMARKS) -W ignore -m trust.learning_curves > /dev/null
 	$(IN_BENCHMARKS) -W ignore -m trust.run --jobs 2
 
 # streams against river and, where Java is, CapyMOA in a folder of its own; results are kept in results/streams
