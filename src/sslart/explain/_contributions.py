@@ -698,7 +698,9 @@ def attribute(
         found = replicate_parts(view, [own[rows] for own in scored])
         if found is None:
             return None
-        return np.array([_difference(np.moveaxis(own, 2, 1), predicted[rows], second[rows]) for own in found])
+        every = np.moveaxis(found, 3, 2).reshape(-1, *found.shape[:1:-1])
+        pairs = (np.tile(one[rows], len(found)) for one in (predicted, second))
+        return _difference(every, *pairs).reshape(found.shape[:3])
 
     parts_of_rows = [slice(start, start + ROWS_AT_ONCE) for start in range(0, len(table), ROWS_AT_ONCE)]
     return EvidenceTable(
