@@ -27,7 +27,7 @@ from sslart._utils.cache import Deferred
 from sslart._utils.optional import optional
 from sslart._utils.validation import check_option
 from sslart.explain._boxes import Class, Value
-from sslart.explain._certainty import half_width, is_settled, shows_skill, standard_error
+from sslart.explain._certainty import half_width, is_settled, standard_error
 
 MIN_BACKGROUND, MAX_BACKGROUND = 100, 500  # background samples
 MAX_VISITED = 60_000_000  # leaf values visited for all background samples, a few seconds
@@ -716,7 +716,7 @@ def attribute(
         _difference(np.moveaxis(parts.by_column, 2, 1), predicted, second),
         batch.proba(),
         [Deferred(partial(replicates, rows)) for rows in parts_of_rows],
-        Deferred(lambda: shows_skill(view)),
+        Deferred(lambda: view.shows_skill),
     )
 
 
