@@ -37,11 +37,14 @@ def test_bars_are_the_importances_the_greatest_first(cancer):
     np.testing.assert_allclose(widths, np.sort(found.importances)[::-1][:7])
 
 
-def test_with_two_classes_a_colour_is_a_direction(cancer):
-    model, X = cancer
-    display = rendered(ImportanceDisplay.from_estimator(model, X))
+def test_with_two_classes_a_colour_is_a_settled_direction():
+    X = pd.DataFrame(np.random.default_rng(0).uniform(size=(300, 3)), columns=["up", "down", "none"])
+    y = np.where(X["up"] > X["down"], "malignant", "benign").astype(object)
+    y[80:] = None
+    display = rendered(ImportanceDisplay.from_estimator(AutoSSLART(random_state=0).fit(X, y), X))
     found = display.importances
-    raised = [found.direction[found.feature_names.index(name), 1] > 0 for name in display.shown]
+    raised = [found.settled_direction[found.feature_names.index(name), 1] for name in display.shown]
+    assert raised[:2] in ([1, -1], [-1, 1])
     colours = [colour_of(bar) for bar in display.ax_.patches[: len(raised)]]
     assert len(set(zip(raised, colours, strict=True))) == len(set(raised))
     names = [text.get_text() for text in display.ax_.get_legend().get_texts()]

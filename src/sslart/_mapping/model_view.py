@@ -29,7 +29,7 @@ from sslart._mapping.conformal import CERTAINTY, ConformalPredictor, no_promise
 from sslart._mapping.decision_rules import ErrorLevels, balanced_costs, cheapest, expected_costs
 from sslart._mapping.ensemble_votes import Ballot, vote_on_evidence, vote_on_labels
 from sslart._mapping.loo_predictions import LooPredictions, left_out_by_vote
-from sslart._mapping.quality import ModelQuality, quality_of
+from sslart._mapping.quality import ModelQuality, figures_of, quality_of
 from sslart._utils.arrays import BoolArray, CountArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -526,6 +526,12 @@ class ModelView:
     def quality(self) -> ModelQuality:
         """The statement of quality: on the audit if there is one, else by leave-one-out on the stored labels."""
         return quality_of(self)
+
+    @property
+    def shows_skill(self) -> bool:
+        """False if the labels do not show that predictions beat class frequencies."""
+        key = "shows skill", tuple(member.readout for member in self.members)
+        return self.members[0].network.get_or_compute(key, lambda: figures_of(self).shows_skill)
 
     @property
     def date_columns(self) -> frozenset[int]:

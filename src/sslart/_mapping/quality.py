@@ -414,6 +414,14 @@ def left_out_quality(view: ModelView) -> ModelQuality:
     There are no figures if labels are of one class only, or one of each class, which is always predicted wrongly
     without it. The variance of shares is doubled: see `LooPredictions.accuracy`.
     """
+    found = figures_of(view)
+    if found.accuracy is None:
+        return found
+    return replace(found, limit=guarantees_of(view.promises, [_shown_error(view)], view.certainty).levels[0])
+
+
+def figures_of(view: ModelView) -> ModelQuality:
+    """Return the quality of a model without its limit of error."""
     every, dependence = view.left_out, view.members[0].mapping.dependence
     if every is None:
         return ModelQuality(LEAVE_ONE_OUT, why_not=NOT_KEPT if view.class_table.seen else NO_LABEL)
@@ -450,7 +458,6 @@ def left_out_quality(view: ModelView) -> ModelQuality:
         n_chosen=found.n_chosen,
         together=found.together,
         dependence=dependence,
-        limit=guarantees_of(view.promises, [_shown_error(view)], view.certainty).levels[0],
         warnings=found.warnings,
     )
 

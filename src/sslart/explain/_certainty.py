@@ -7,7 +7,6 @@ from math import floor, log10
 import numpy as np
 from scipy.special import stdtrit
 
-from sslart._mapping.model_view import ModelView
 from sslart._utils.arrays import BoolArray, FloatArray
 
 LEVEL = 0.95  # of intervals
@@ -39,10 +38,3 @@ def decimals_of(half_width: float | None) -> int:
 def is_settled(values: FloatArray, replicates: FloatArray, level: float = LEVEL) -> BoolArray:
     """Return a mask of values whose interval excludes 0."""
     return np.asarray(np.abs(values) > half_width(replicates, level))
-
-
-def shows_skill(view: ModelView) -> bool:
-    """Return False if the labels do not show that predictions beat class frequencies."""
-    member = view.members[0]
-    key = "shows skill", tuple(one.readout for one in view.members)
-    return member.network.get_or_compute(key, lambda: view.quality.shows_skill)

@@ -27,7 +27,7 @@ from sslart._utils.cache import Deferred
 from sslart._utils.optional import optional
 from sslart._utils.validation import check_option
 from sslart.explain._boxes import Class, Value
-from sslart.explain._certainty import half_width, is_settled, shows_skill, standard_error
+from sslart.explain._certainty import half_width, is_settled, standard_error
 
 MIN_BACKGROUND, MAX_BACKGROUND = 100, 500  # background samples
 MAX_VISITED = 60_000_000  # leaf values visited for all background samples, a few seconds
@@ -698,7 +698,9 @@ def attribute(
         found = replicate_parts(view, [own[rows] for own in scored])
         if found is None:
             return None
-        return np.array([_difference(np.moveaxis(own, 2, 1), predicted[rows], second[rows]) for own in found])
+        every = np.moveaxis(found, 3, 2).reshape(-1, *found.shape[:1:-1])
+        pairs = (np.tile(one[rows], len(found)) for one in (predicted, second))
+        return _difference(every, *pairs).reshape(found.shape[:3])
 
     parts_of_rows = [slice(start, start + ROWS_AT_ONCE) for start in range(0, len(table), ROWS_AT_ONCE)]
     return EvidenceTable(
@@ -714,7 +716,7 @@ def attribute(
         _difference(np.moveaxis(parts.by_column, 2, 1), predicted, second),
         batch.proba(),
         [Deferred(partial(replicates, rows)) for rows in parts_of_rows],
-        Deferred(lambda: shows_skill(view)),
+        Deferred(lambda: view.shows_skill),
     )
 
 

@@ -22,7 +22,6 @@ from sslart.explain._certainty import (
     decimals_of,
     half_width,
     is_settled,
-    shows_skill,
 )
 from sslart.explain._contributions import (
     FeatureContributions,
@@ -328,7 +327,7 @@ def _importances(view: ModelView, table: Table, *, of_boxes: bool) -> FeatureImp
         settled.half_widths,
         settled.order,
         np.where(settled.directions & (np.abs(direction).round(2) >= CLEAR), np.sign(direction), 0.0).astype(np.int64),
-        shows_skill(view),
+        view.shows_skill,
         learnt,
         {name: {one: settled.category(name, one) for one in own} for name, own in by_category.items()},
     )

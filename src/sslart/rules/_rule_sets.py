@@ -436,7 +436,7 @@ class ModelRuleSet(_Rules[ModelRule]):
 
     def summary(self) -> str:
         """Return the number of rules and their agreement with the model; first, whether its skill is not shown."""
-        note = "" if view_of(self._model).quality.shows_skill else f"{NO_FINDING} "
+        note = "" if view_of(self._model).shows_skill else f"{NO_FINDING} "
         return note + self._agreement_text()
 
     def _agreement_text(self) -> str:
