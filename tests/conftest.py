@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib.util
 import os
 import pickle
@@ -45,12 +44,6 @@ EVIDENCE = [
     AutoSSLART(random_state=0),
 ]
 ALL = [*ESTIMATORS, EVIDENCE[0]]
-
-
-def pytest_collection_finish() -> None:
-    """Take modules and collected tests out of every later garbage collection: there are a million such objects."""
-    gc.collect()
-    gc.freeze()
 
 
 def name_of(estimator: Any) -> str:

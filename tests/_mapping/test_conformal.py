@@ -126,7 +126,7 @@ def test_certain_limits_are_where_the_tests_in_their_order_end(data: Any, level:
     assert found == (0.0 if min(limits) == confidence.min() else min(limits))
 
 
-@pytest.mark.parametrize("n", [30, 100, 400])
+@pytest.mark.parametrize("n", [30, pytest.param(100, marks=pytest.mark.slow), 400])
 @pytest.mark.parametrize("level", [0.1, 0.3])
 @pytest.mark.parametrize("shape", ["rises", "steep", "flat", "falls back"])
 def test_few_of_many_models_exceed_a_certain_limit(n: int, level: float, shape: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -48,18 +49,21 @@ def test_no_page_and_no_message_installs_our_name_from_the_index() -> None:
     assert advice.search('run pip install --upgrade "sslart[cli]" now')
 
 
-REQUESTS = [
-    (f"{path.name}, line {call.lineno}", str(call.args[0].value), str(call.args[1].value))
-    for folder in (ROOT / "src" / "sslart", ROOT / "reproduction")
-    for path in sorted(folder.rglob("*.py"))
-    for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "optional"
-    if isinstance(call.args[0], ast.Constant) and isinstance(call.args[1], ast.Constant)
-]
+def requests() -> Iterator[tuple[str, str, str]]:
+    """Yield the place, the module and the extra of each call of `optional`."""
+    for folder in (ROOT / "src" / "sslart", ROOT / "reproduction"):
+        for path in sorted(folder.rglob("*.py")):
+            text = path.read_text(encoding="utf-8")
+            for call in ast.walk(ast.parse(text)) if "optional(" in text else ():
+                if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "optional":
+                    module, extra = call.args[:2]
+                    if isinstance(module, ast.Constant) and isinstance(extra, ast.Constant):
+                        yield f"{path.name}, line {call.lineno}", str(module.value), str(extra.value)
 
 
 def test_every_missing_package_is_asked_for_with_an_extra_that_brings_it() -> None:
-    assert len(REQUESTS) > 20
-    for where, module, extra in REQUESTS:
+    found = list(requests())
+    assert len(found) > 20
+    for where, module, extra in found:
         brought = {re.split("[>=<]", one)[0] for one in packages(extra)}
         assert module.split(".")[0] in brought, where

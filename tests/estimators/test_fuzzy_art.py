@@ -13,12 +13,11 @@ from sklearn.datasets import load_digits
 from conftest import lattices
 from sslart import FuzzyART
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    artlib = pytest.importorskip("artlib", reason="artlib is the independent fuzzy ART to compare with")
-
 
 def artlib_labels(samples: np.ndarray, vigilance: float) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        artlib = pytest.importorskip("artlib", reason="artlib is the independent fuzzy ART to compare with")
     model = artlib.FuzzyART(rho=vigilance, alpha=1e-3, beta=1.0)
     # prepare_data would scale again: the samples are in [0, 1] already
     return model.fit(np.hstack([samples, 1.0 - samples])).labels_

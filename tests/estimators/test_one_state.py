@@ -391,16 +391,16 @@ def test_single_rows_are_learnt_as_others_are(scaling: str, half_life: int | Non
 
 
 @pytest.mark.parametrize(
-    "model",
+    ("model", "kind"),
     [
-        SSLART(0.8, mapping="one-to-one", bounds=(0, 1)),
-        AutoSSLART(),
-        AutoSSLART(half_life="auto"),
-        AutoSSLART(half_life=90),
+        (SSLART(0.8, mapping="one-to-one", bounds=(0, 1)), int),
+        (SSLART(0.8, mapping="one-to-one", bounds=(0, 1)), str),
+        (AutoSSLART(), int),
+        (AutoSSLART(half_life="auto"), int),
+        (AutoSSLART(half_life=90), str),
     ],
-    ids=["one-to-one", "evidence", "auto", "half-life"],
+    ids=["one-to-one", "one-to-one, text", "evidence", "auto", "half-life, text"],
 )
-@pytest.mark.parametrize("kind", [int, str])
 def test_a_single_label_is_learnt_as_others_are(model: Any, kind: type) -> None:
     random = np.random.RandomState(3)
     X = random.rand(210, 4)

@@ -197,18 +197,18 @@ def test_parquet_that_unpacks_to_too_much_is_refused(uploads: Uploads) -> None:
 @pytest.mark.parametrize(
     "column",
     [
-        pa.array([[0.0] * 2**18] * 20),
-        pa.array([bytes(2**20)] * 200),
-        pa.array([{"a": [0] * 2**16}] * 20),
-        pa.array([bytes(2**20)] * 20, pa.binary(2**20)),
+        lambda: pa.array([[0.0] * 2**18] * 20),
+        lambda: pa.array([bytes(2**20)] * 200),
+        lambda: pa.array([{"a": [0] * 2**16}] * 20),
+        lambda: pa.array([bytes(2**20)] * 20, pa.binary(2**20)),
     ],
     ids=["lists", "bytes", "records", "fixed"],
 )
 @pytest.mark.parametrize("written", [as_parquet, as_arrow])
 def test_columns_of_other_things_than_cells_are_refused(
-    uploads: Uploads, column: Any, written: Callable[..., bytes]
+    uploads: Uploads, column: Callable[[], Any], written: Callable[..., bytes]
 ) -> None:
-    content = written(pa.table({"long": column}), compression="zstd")
+    content = written(pa.table({"long": column()}), compression="zstd")
     assert len(content) < KILOBYTES * 1024
     uploads.refused(content, "")
 
