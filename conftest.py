@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 
 os.environ["MPLBACKEND"] = "Agg"
 USUAL: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "derandomize": True}
-settings.register_profile("few", max_examples=40, **USUAL)
+settings.register_profile("few", max_examples=25, **USUAL)
 settings.register_profile("many", max_examples=500, **USUAL)  # of `make test-slow`
 gc.set_threshold(20_000)  # the usual 700 would take a twentieth of the time
 settings.load_profile(os.environ.get("SSLART_EXAMPLES", "few"))

@@ -77,7 +77,7 @@ def tables(draw: st.DrawFn) -> tuple[Table, np.ndarray]:
     return Table(np.transpose(columns).copy(), categories), labelled
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(tables())
 def test_the_leaks_are_those_of_the_plain_specification(given: tuple[Table, np.ndarray]) -> None:
     table, codes = given

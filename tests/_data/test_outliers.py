@@ -141,7 +141,7 @@ def tables(draw: st.DrawFn) -> Any:
     return np.array(np.transpose(columns), order=order)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(tables())
 def test_the_outliers_are_those_of_the_plain_specification(values: Any) -> None:
     with warnings.catch_warnings():

@@ -257,7 +257,10 @@ def test_a_row_of_marks_among_others_is_left_out_with_a_note(tmp_path: Path, cap
 
 def test_numbers_that_look_like_codes_or_ids_are_what_the_user_names_them(tmp_path: Path, capsys: Captured) -> None:
     data, out = tmp_path / "data.csv", str(tmp_path / "model.sslart")
-    rows = [f"{7 * place % 40},0{place % 9}123,{'ab'[place % 2]},{place % 7} lb" for place in range(200)]
+    rows = [
+        f"{7 * place % 40},0{place % 9}123,{'ab'[place % 2] if place % 3 else ''},{place % 7} lb"
+        for place in range(200)
+    ]
     data.write_text("\n".join(["patient,zip,kind,dose", *rows]) + "\n")
     arguments = ["fit", str(data), "--label", "kind", "--out", out]
     assert main(arguments) == 0

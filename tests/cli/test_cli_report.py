@@ -13,6 +13,7 @@ from tables import iris_model, mixed_model
 Captured = pytest.CaptureFixture[str]
 
 
+@pytest.mark.usefixtures("plain_pictures")
 def test_the_page_names_samples_and_classes(tmp_path: Path, capsys: Captured) -> None:
     model, out = iris_model(tmp_path), tmp_path / "report.html"
     options = ["--label", "species", "--id", "flower", "--learnt", "--out", str(out)]

@@ -40,7 +40,7 @@ N_THREADS = 2
 MAX_WAITING = 64  # requests waiting for a thread
 MAX_LONG_WAITING = 8
 REF = "#/components/schemas/{model}"
-# statuses of errors: of all paths, and of those that need a token, name something, or take a body
+# error statuses of all paths, and of those with a token, a name in the path, or a request body
 EVERYWHERE, WITH_TOKEN, WITH_NAME, WITH_BODY = (400, 403, 421), (401, 429, 503), (404, 422), (408, 413, 415, 422)
 
 Result = TypeVar("Result")
@@ -148,7 +148,7 @@ IdempotencyKey = Annotated[
 
 
 def _digest_begun(request: Request) -> blake2b:
-    """Return a hash of method and path, to be continued with the body."""
+    """Return a hash of the path, to be updated with the body."""
     return blake2b(request.url.path.encode(), digest_size=16)
 
 
@@ -325,7 +325,7 @@ def endpoint(
 
 
 def _extras(parameter: inspect.Parameter) -> tuple[Any, ...]:
-    """Return the additions of an annotated type."""
+    """Return the metadata of an `Annotated` type."""
     found: tuple[Any, ...] = getattr(parameter.annotation, "__metadata__", ())
     return found
 
