@@ -6,14 +6,16 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
 from conftest import needs_kernel
 from sslart import AutoSSLART
 
+pytest.importorskip("pandas")
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+import pandas as pd
 
 from explain import certainty, game, quality, run, speed
 
