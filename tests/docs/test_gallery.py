@@ -29,7 +29,7 @@ PRINTED = {
     "plot_evidence": r"digits +left-out labels +[\d.]+%, test samples +[\d.]+%",
     "plot_explain_patient": r"Prediction: .*\n(.*\n)+The prediction would be ",
     "plot_few_labels": r"AutoSSLART( +[\d.]+){3}\nlabel spreading( +[\d.]+){3}",
-    "plot_importance": r"color intensity +0\.\d+ +\d+ %  higher values: ",
+    "plot_importance": r"color intensity +0\.\d+ ± 0\.\d+ +\d+ %  higher values: ",
     "plot_labelling": r"at random: [\d.]+ % with 4,",
     "plot_missing_values": r"AutoSSLART( +[\d.]+){3}",
     "plot_pipeline_search": r"chosen: .*\nin the search [\d.]+%, on test samples [\d.]+%",

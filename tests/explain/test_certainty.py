@@ -151,6 +151,22 @@ def test_models_without_intervals_say_nothing_of_them(tmp_path: Path, first_deci
         assert "±" not in str(why) + str(found)
 
 
+def test_two_groups_of_labels_have_no_intervals() -> None:
+    X = table()
+    y = labelled(X["first"] > 0, 60)
+    model = AutoSSLART(random_state=0).fit(X, y, groups=np.arange(len(X)) % 2)
+    assert model.contributions(X[:1]).intervals is None
+
+
+def test_a_stream_computes_the_regressions_once_between_two_selections(first_decides: Any) -> None:
+    X, _ = first_decides
+    model = AutoSSLART(random_state=0).fit(X, labelled(X["first"] > 0, 60))
+    before = model.contributions(X[:3]).standard_errors
+    with patch.object(EvidenceMapping, "_replicated", side_effect=AssertionError):
+        model.partial_fit(X[:1], ["one"])
+        np.testing.assert_array_equal(model.contributions(X[:3]).standard_errors, before)
+
+
 def test_without_skill_every_surface_says_so_first(tmp_path: Path, no_skill: Any) -> None:
     X, model = no_skill
     assert not model.quality_.shows_skill

@@ -87,7 +87,7 @@ class Mapping:
 
     @property
     def replicates(self) -> Replicates | None:
-        """With evidence, the regression without each block of labels, computed anew; None if that is not possible."""
+        """With evidence, the regression without each block of labels; None if that is not possible."""
         return None
 
     @property

@@ -161,8 +161,7 @@ def replicate_parts(view: ModelView, coded: Sequence[FloatArray], *, to_average:
     if view.is_ensemble:
         return None
     member, n_columns = view.members[0].at_choice, len(view.feature_names)
-    network, readout = member.network, member.readout
-    replicates = network.get_or_compute(("replicates", readout), lambda: member.mapping.replicates)
+    replicates = member.mapping.replicates
     if replicates is None:
         return None
     columns: IntArray = np.array([feature.column for feature in member.encoder.features], dtype=np.int64)
@@ -177,8 +176,8 @@ def replicate_parts(view: ModelView, coded: Sequence[FloatArray], *, to_average:
         N_REFERENCE, max(MANY_FEATURES * N_REFERENCE // len(columns), MIN_REFERENCE), _n_reference(member)
     )
     if to_average:
-        found -= network.get_or_compute(
-            ("average of replicates", readout, n_columns),
+        found -= member.network.get_or_compute(
+            ("average of replicates", replicates.readout, n_columns),
             lambda: parts(background(member, n_reference)).mean(axis=1, keepdims=True),
         )
     return _every_class(member.class_table, found.reshape(-1, *found.shape[2:])).reshape(*found.shape[:3], -1)

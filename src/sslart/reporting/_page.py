@@ -150,6 +150,7 @@ def report(
             left_out=own_labels.quality,
             no_finding=NO_FINDING,
             important=important,
+            importance_notes=observed.importances.notes() if important else (),
             n_less_important=n_less_important,
             max_explained=MAX_EXPLAINED,
             **measured,

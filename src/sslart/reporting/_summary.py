@@ -356,8 +356,8 @@ def importance_lines(observed: Observed) -> tuple[list[Numbers], int]:
     largest = max(float(found.importances.max()), found.graph_importance) or 1.0
     amounts = sorted([*found.importances.tolist(), *([found.graph_importance] if found.graph.any() else [])])[::-1]
     lines = [
-        {"name": name, "share": share, "words": words, "width": round(100 * amount / largest, 1)}
-        for amount, (name, _, share, words) in zip(amounts, found.rows(), strict=True)
+        {"name": name, "share": share, "amount": text, "words": words, "width": round(100 * amount / largest, 1)}
+        for amount, (name, text, share, words) in zip(amounts, found.rows(), strict=True)
         if amount > 0
     ]
     return lines[:MAX_FEATURES], max(len(lines) - MAX_FEATURES, 0)

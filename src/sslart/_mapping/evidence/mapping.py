@@ -56,6 +56,7 @@ N_BASES = 24  # bases in memory during the selection, for the memory estimate
 N_CORNERS = 16  # copies of the corners of boxes (scales, weighted, packed), for the memory estimate
 N_HEAVIEST = 16  # mixtures used in predictions from a subset of the labels, for speed
 MAX_SOLVED = 2 * 10**9  # entries of cubic time in the regressions without each block of labels
+MIN_BLOCKS = 4  # of labels, for these regressions
 MOST_CLASSES, MOST_FEATURES = 12, 1000  # in these regressions, whose time is linear in both
 
 
@@ -450,9 +451,15 @@ class EvidenceMapping(CachesValues, Mapping):
             return None
         if not (1 < n <= MAX_LABELS and 1 < n_classes <= MOST_CLASSES and network.nodes.n_features <= MOST_FEATURES):
             return None
+        return network.get_or_compute(("replicates", self.solution), self._replicated)
+
+    def _replicated(self) -> Replicates | None:
         nodes = self._landmarks()
-        n_solved = max(N_HEAVIEST, MAX_SOLVED // n**3)
-        return replicates_of(self._labelled_set(nodes), _heaviest(self.solution.mixtures, n_solved), nodes)
+        labelled = self._labelled_set(nodes)
+        if len(np.unique(labelled.blocks)) < MIN_BLOCKS:
+            return None
+        n_solved = max(N_HEAVIEST, MAX_SOLVED // len(labelled.classes) ** 3)
+        return replicates_of(labelled, _heaviest(self.solution.mixtures, n_solved), nodes)
 
     @property
     def kept_labels(self) -> tuple[Table, IntArray]:
