@@ -67,7 +67,7 @@ demo: $(VENV)/demo
 test: lint
 	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not stress"
 
-# slow tests, and property tests with ten times as many examples
+# slow tests, and property tests with twenty times as many examples
 test-slow: $(VENV)/tools
 	$(BIN)/python -m pytest -m slow
 	SSLART_EXAMPLES=many $(BIN)/python -m pytest -m "hypothesis and not slow and not stress"
