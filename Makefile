@@ -18,7 +18,7 @@ endif
 # the most useful targets; help-all lists benchmarks and long checks too
 help:
 	@echo "make demo             example: breast-cancer data with 5 % of the labels, from the fit to report.html"
-	@echo "make test             linters, type checks and all tests (about seven minutes on two cores)"
+	@echo "make test             linters, type checks and all tests (about 450 s of processor time, on two cores)"
 	@echo "make lint             ruff, mypy --strict, import-linter; eslint and tsc; warnings of the C++ compiler"
 	@echo "make test-slow        slow tests (minutes)"
 	@echo "make stress           stress tests: threads, processes, damaged files, fuzzers (half an hour or more)"
@@ -67,7 +67,7 @@ demo: $(VENV)/demo
 test: lint
 	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not stress"
 
-# slow tests, and property tests with ten times as many examples
+# slow tests, and property tests with twenty times as many examples
 test-slow: $(VENV)/tools
 	$(BIN)/python -m pytest -m slow
 	SSLART_EXAMPLES=many $(BIN)/python -m pytest -m "hypothesis and not slow and not stress"

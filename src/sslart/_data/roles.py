@@ -166,7 +166,7 @@ def _groups_and_codes(table: Table, columns: Sequence[tuple[str, str]], dates: C
         if column in dates or not (low[column] < high[column]):
             continue
         if low[column] == 0 and high[column] == 1:
-            if set(np.unique(values[:, column]).tolist()) >= GRADES and _is_grade(values[:, column]):
+            if set(values[~np.isnan(values[:, column]), column].tolist()) == GRADES:
                 yield ColumnNote(CODES, name, "0, 0.5 and 1 only")
             continue
         if not is_whole[column]:
@@ -206,10 +206,6 @@ def _groups_and_codes(table: Table, columns: Sequence[tuple[str, str]], dates: C
                 yield ColumnNote(CODES, name, f"{len(different)} whole numbers in no order")
         elif _are_codes(others, column, known, at, counts):
             yield ColumnNote(CODES, name, f"{len(different)} whole numbers in no order")
-
-
-def _is_grade(own: FloatArray) -> bool:
-    return GRADES.issuperset(own[~np.isnan(own)].tolist())
 
 
 def _texts_group(values: Sequence[Any], words: str) -> str | None:

@@ -94,10 +94,6 @@ def parts_of(terms: Sequence[Term]) -> list[ScorePart]:
     return [part for kind, own in by_class.items() for part in CONVERTERS[kind](own)]
 
 
-def _box_parts(terms: list[BoxTerm]) -> list[ScorePart]:
-    return [ScorePart(boxes.lower.size, partial(_box_scores, boxes)) for boxes in stacked_by_size(terms)]
-
-
 def _box_scores(boxes: StackedBoxes, samples: ScaledSamples) -> Value:
     graph, (n_terms, n_features, n_boxes) = samples.graph, boxes.lower.shape
     scale = np.array([samples.rank_weights.index(weight) for weight in boxes.rank_weights])[:, None]
@@ -151,10 +147,6 @@ def _spline_part(term: SplineTerm) -> ScorePart:
         return (curves * samples.present.reshape(-1, n_features, 1)).sum(axis=1)
 
     return ScorePart(n_features * n_classes, scores)
-
-
-def _tree_part(term: TreeTerm) -> ScorePart:
-    return ScorePart(len(term.forest.features), partial(tree_scores, term))
 
 
 def _each(part: Callable[[Any], ScorePart]) -> Callable[[list[Any]], list[ScorePart]]:
@@ -242,9 +234,9 @@ def tree_scores(term: TreeTerm, samples: ScaledSamples) -> Value:
 
 
 CONVERTERS: dict[type[Term], Callable[[list[Any]], list[ScorePart]]] = {
-    BoxTerm: _box_parts,
+    BoxTerm: lambda terms: [ScorePart(one.lower.size, partial(_box_scores, one)) for one in stacked_by_size(terms)],
     GraphTerm: _each(_graph_part),
     LinearTerm: _each(_linear_part),
     SplineTerm: _each(_spline_part),
-    TreeTerm: _each(_tree_part),
+    TreeTerm: _each(lambda term: ScorePart(len(term.forest.features), partial(tree_scores, term))),
 }

@@ -11,7 +11,7 @@ import numpy as np
 from sslart._data.labels import read_labels
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.text import list_text, plural
-from sslart.explain import Box, Contribution, Evidence, Explanation, FeatureMatch, Vote, explain
+from sslart.explain import Box, Contribution, Evidence, Explanation, Vote, explain
 from sslart.explain._text import short_position_text, side_text
 from sslart.plotting import _base as draw
 from sslart.plotting._base import Display, an_explanation, at_least_one, one_sample, prediction_title
@@ -131,16 +131,13 @@ class ReasonDisplay(Display):
         matches = why.box.feature_matches
         rows = [f"{names[at]} = {draw.value_text(matches[at].feature, matches[at].value)}" for at in shown]
         bars = [lengths[shown] for lengths in self._lengths() if lengths is not None]
-        texts = [[self._bar_text(box.feature_matches[column]) for column in shown] for box in boxes]
+        text = (lambda match: draw.short(side_text(match), 20)) if self.inside_both else short_position_text
+        texts = [[text(box.feature_matches[column]) for column in shown] for box in boxes]
         _draw_reasons(axis, bars, texts, rows)
         length = "width of the box" if self.inside_both else "distance"
         axis.set_xlabel(f"{length}, in learnt ranges (beside the bars: in units of the feature)", fontsize=9)
         below = draw.legend_above(axis, _handles(boxes, "width" if self.inside_both else "distance"))
         draw.set_title(axis, *self._title(), below=below, taken=20 + draw.text_width(rows, 8))
-
-    def _bar_text(self, match: FeatureMatch) -> str:
-        """Return the text beside a bar: the side of the box, or the distance of the value from it."""
-        return draw.short(side_text(match), 20) if self.inside_both else short_position_text(match)
 
     def _title(self) -> list[str]:
         why, shown, total = self.explanation, len(self.shown), len(self.feature_names)

@@ -299,7 +299,7 @@ def endpoint(
         described: dict[str, Any] = {**body, **options.pop("openapi_extra", {})}
         if path not in OPEN_PATHS:
             described["security"] = [{"token": []}, {}]
-        takes_some = any(isinstance(kind, Param) for one in parameters for kind in _extras(one))
+        takes_some = any(isinstance(kind, Param) for one in parameters for kind in get_args(one.annotation))
         problems = _problems(path, {*errors, *([409] if study else []), *([422] if takes_some else [])}, described)
         if is_work:
             parameters.append(inspect.Parameter("request", inspect.Parameter.KEYWORD_ONLY, annotation=Request))
@@ -322,12 +322,6 @@ def endpoint(
         return function
 
     return decorate
-
-
-def _extras(parameter: inspect.Parameter) -> tuple[Any, ...]:
-    """Return the metadata of an `Annotated` type."""
-    found: tuple[Any, ...] = getattr(parameter.annotation, "__metadata__", ())
-    return found
 
 
 def _problems(path: str, own: set[int], described: Mapping[str, Any]) -> Responses:
