@@ -99,10 +99,15 @@ def test_it_is_saved_copied_and_merged(model: Any, tmp_path: Path) -> None:
     assert merged.quality_.accuracy.value == pytest.approx(merged.score(aside[10:], TRUTH[10:]))
 
 
-def test_a_class_that_the_model_does_not_know_counts_as_wrong() -> None:
+@pytest.mark.usefixtures("plain_pictures")
+def test_a_class_that_the_model_does_not_know_counts_as_wrong(tmp_path: Path) -> None:
     model = clone(EVIDENCE).fit(X, Y).add_audit(ASIDE[:10], ["rose"] * 10)
     assert model.quality_.accuracy.value == 0
     assert [one.label for one in model.quality_.classes] == [*model.classes_, "rose"]
+    page = sslart.report(model, FURTHER, LATER, tmp_path / "a.html", max_samples=1).read_text(encoding="utf-8")
+    assert "<h3>Audit</h3>" in page
+    assert "on an audit of 10 samples, never learnt" in page
+    assert "left out one by one" not in page
     with pytest.raises(ValueError, match="Classes of several kinds"):
         model.add_audit(ASIDE[10:], [1] * 20)
 

@@ -185,7 +185,7 @@ def test_a_report_on_learnt_rows_shows_left_out_figures(tmp_path: Path) -> None:
     assert "Measured on the 100 samples" in mixed
     assert "50 further samples of known class are not counted" in mixed
     new = page_of(np.arange(1, 150, 3), y[1::3])
-    assert "None of them is among the labelled samples" in new
+    assert "None of those counted here is among the labelled samples" in new
     assert "not counted" not in new
 
 

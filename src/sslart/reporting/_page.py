@@ -123,6 +123,7 @@ def report(
     states = [states_of(observed, row) for row in range(len(observed))]
     left_out, curve = observed.view.left_out, curve_of(observed)
     own_labels = model_summary(observed.view)
+    labels = dict.fromkeys([*observed.classes, *(one.label for one in own_labels.quality.classes)])
     summary = summarise(observed)
     measured = {
         "confidence": confidence_of(observed, None if left_out is None else left_out.drawn),
@@ -143,8 +144,7 @@ def report(
             model=_described(observed),
             held_out=held_out,
             classes=observed.classes,
-            learnt_classes=observed.view.classes.tolist(),
-            colours={label: style(index).colour for index, label in enumerate(observed.classes)},
+            colours={label: style(index).colour for index, label in enumerate(labels)},
             summary=summary,
             own_labels=own_labels,
             left_out=own_labels.quality,
