@@ -282,7 +282,7 @@ def importances_of(model: Any, X: Any = None) -> FeatureImportances:
     >>> from sslart.explain import importances_of
     >>> data = load_iris(as_frame=True)
     >>> y = data.target_names[data.target].astype(object)
-    >>> y[np.arange(150) % 10 > 0] = None  # keep one label in ten
+    >>> y[np.arange(150) % 3 > 0] = None  # keep one label in three
     >>> model = AutoSSLART(random_state=0).fit(data.data, y)
     >>> found = importances_of(model)
     >>> found.feature_names[found.order[0]]
