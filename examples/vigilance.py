@@ -77,7 +77,7 @@ def draw_curves(found: dict[str, np.ndarray]) -> None:
 
 def table(found: dict[str, np.ndarray]) -> str:
     lines = [
-        "| ρ | boxes | with a label | accuracy of SSLART, % | accuracy of AutoSSLART, % |",
+        "| ρ | boxes | labelled boxes | accuracy of SSLART, % | accuracy of AutoSSLART, % |",
         "|---|---|---|---|---|",
     ]
     for row, vigilance in enumerate(MEASURED):
