@@ -11,6 +11,10 @@ import numpy as np
 
 from sslart._utils.arrays import BoolArray, FloatArray
 
+# The size of a box (its mean side length) counts a tenth of the distance to it in the familiarity of a sample: chosen by
+# `python -m trust.unseen_classes`. The kernel has the same constant.
+SIZE_SHARE = 0.1
+
 
 def gaps(samples: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
     """Return the distance of each value from its side of the box; 0 inside it, and on sides without evidence."""
