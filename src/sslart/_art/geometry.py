@@ -11,9 +11,10 @@ import numpy as np
 
 from sslart._utils.arrays import BoolArray, FloatArray
 
-# The size of a box (its mean side length) counts a tenth of the distance to it in the familiarity of a sample: chosen by
-# `python -m trust.unseen_classes`. The kernel has the same constant.
-SIZE_SHARE = 0.1
+# Weight of the size of a box (its mean side length) in the familiarity of a sample, where the distance to the box has 1.
+# Chosen by `python -m trust.unseen_classes choosing`; a power of two, so that equal fits are equal bit for bit. The
+# kernel has the same constant.
+SIZE_SHARE = 0.125
 
 
 def gaps(samples: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:

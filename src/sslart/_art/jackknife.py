@@ -255,9 +255,14 @@ def _choice_and_nearness(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the choice of boxes and 1 minus the mean distance per feature of the samples from them."""
     shared = np.where(present, np.minimum(code, weights), 0.0).sum(axis=1)
-    sides = np.where(present[:, : present.shape[1] // 2], _sides(weights), 0.0).sum(axis=1)
+    outside = np.where(present & np.tile(_is_reached(weights), 2), np.maximum(weights - code, 0.0), 0.0).sum(axis=1)
     choices = shared / (choice + np.where(present, weights, 0.0).sum(axis=1))
-    return choices, 2.0 * (shared + sides) / present.sum(axis=1)
+    return choices, 1.0 - outside / (present.sum(axis=1) / 2)
+
+
+def _is_reached(weights: FloatArray) -> BoolArray:
+    lower, rest = np.hsplit(weights, 2)
+    return np.asarray(lower + rest <= 1.0)
 
 
 def _sides(weights: FloatArray) -> FloatArray:

@@ -23,7 +23,7 @@ from sslart._art.boxes import (
     renamed,
     runs,
 )
-from sslart._art.geometry import SIZE_SHARE
+from sslart._art.geometry import SIZE_SHARE, gaps
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
 from sslart._data.samples import Table
@@ -226,9 +226,9 @@ class Network:
         samples = self.encode(sample)
         if np.isnan(samples).all():
             return 0, 0.0, float(self.nodes.extents(np.array([0]))[0])
-        boxes, matches = self.rank_coded(samples, choice)
-        near = self._nearness(samples, boxes[:, 0], matches[:, 0])
-        familiarity = self._less_beyond(sample, self.encoder.matrix(sample), near)
+        boxes = self.rank_coded(samples, choice)[0]
+        nearness = self._nearness(samples, boxes[:, 0])
+        familiarity = self._less_beyond(sample, self.encoder.matrix(sample), nearness)
         return int(boxes[0, 0]), float(familiarity[0]), float(self.nodes.extents(boxes[:, 0])[0])
 
     def encode(self, table: Table) -> FloatArray:
@@ -324,14 +324,14 @@ class Network:
             )
 
     def familiarity(self, coded: Coded, choice: float, *, n_jobs: int | None = None) -> FloatArray:
-        """Return 1 minus the mean distance per feature of each sample from its best box, less a tenth of the box's size.
+        """Return 1 minus the mean distance per feature of each sample from its best box, less an eighth of its size.
 
         The size is the mean side length. A box lies within the learnt range, so the distance to it is that of the
         clipped sample plus the distance to the range. In a feature that was constant so far, another value counts as
         one range away.
         """
-        boxes, matches = self._best(coded, choice, n_jobs)
-        return self._less_beyond_range(coded, self._nearness(coded.values, boxes, matches))
+        boxes = self._best(coded, choice, n_jobs)[0]
+        return self._less_beyond_range(coded, self._nearness(coded.values, boxes))
 
     def best_match(self, coded: Coded, choice: float, *, n_jobs: int | None = None) -> FloatArray:
         """Return the match of each sample with its best box, minus its distance beyond the learnt range."""
@@ -342,13 +342,13 @@ class Network:
         boxes, matches = self.rank_coded(coded.values, choice, n_jobs=n_jobs)
         return boxes[:, 0], matches[:, 0]
 
-    def _nearness(self, samples: FloatArray, boxes: IntArray, matches: FloatArray) -> FloatArray:
+    def _nearness(self, samples: FloatArray, boxes: IntArray) -> FloatArray:
         """Return the familiarity of coded samples that lie within the learnt range."""
-        lower, upper = np.hsplit(self.nodes.weights_of(boxes), 2)
-        sides, present = np.maximum(0.0, 1.0 - lower - upper), ~np.isnan(samples)
-        n_present = present.sum(axis=1)
-        within = np.where(present, sides, 0.0).sum(axis=1) / np.maximum(n_present, 1)  # what the match has of the size
-        return np.asarray(matches + within - np.where(n_present > 0, SIZE_SHARE * sides.mean(axis=1), 0.0))
+        lower, rest = np.hsplit(self.nodes.weights_of(boxes), 2)
+        sizes = np.maximum(0.0, 1.0 - rest - lower).sum(axis=1) / samples.shape[1]
+        n_present = (~np.isnan(samples)).sum(axis=1)
+        distances = gaps(samples, lower, 1.0 - rest).sum(axis=1) / np.maximum(n_present, 1)
+        return np.asarray(1.0 - distances - np.where(n_present > 0, SIZE_SHARE * sizes, 0.0))
 
     def _less_beyond_range(self, coded: Coded, nearness: FloatArray) -> FloatArray:
         if not (coded.is_beyond or self.encoder.constant):

@@ -254,8 +254,8 @@ class RawSamplesEstimator(BaseEstimator, ABC):
     def score_samples(self, X: Any) -> FloatArray:
         """Return the fit of each sample to the model, averaged over the members.
 
-        It is 1 minus the mean distance per feature from the best box, in learnt ranges, less a tenth of the mean side
-        length of that box.
+        It is 1 minus the mean distance per feature from the best box, in learnt ranges, less an eighth of the mean
+        side length of that box.
 
         Parameters
         ----------

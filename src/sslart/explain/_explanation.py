@@ -49,7 +49,7 @@ class Novelty:
     Attributes
     ----------
     familiarity : float
-        Result of `score_samples`: 1 minus the mean distance from the best box, less a tenth of its size.
+        Result of `score_samples`: 1 minus the mean distance from the best box, less an eighth of its size.
     match : float
         The match of the best box, minus the distance out of the learnt range.
     vigilance : float
