@@ -255,14 +255,12 @@ def _choice_and_nearness(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the choice of boxes and 1 minus the mean distance per feature of the samples from them."""
     shared = np.where(present, np.minimum(code, weights), 0.0).sum(axis=1)
-    outside = np.where(present & np.tile(_is_reached(weights), 2), np.maximum(weights - code, 0.0), 0.0).sum(axis=1)
+    lower, rest = np.hsplit(weights, 2)
+    has_value = ~((lower == 1.0) & (rest == 1.0))  # of a box in a feature
+    counts = present & np.tile(has_value, 2)
+    outside = np.where(counts, np.maximum(weights - code, 0.0), 0.0).sum(axis=1)
     choices = shared / (choice + np.where(present, weights, 0.0).sum(axis=1))
     return choices, 1.0 - outside / (present.sum(axis=1) / 2)
-
-
-def _is_reached(weights: FloatArray) -> BoolArray:
-    lower, rest = np.hsplit(weights, 2)
-    return np.asarray(lower + rest <= 1.0)
 
 
 def _sides(weights: FloatArray) -> FloatArray:
