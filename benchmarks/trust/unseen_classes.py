@@ -176,7 +176,7 @@ def page(found: dict[str, dict[str, float]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("group", choices=GROUPS, help="the tables")
-    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
     pieces.one_thread_each()
     start, found = time.perf_counter(), {}
