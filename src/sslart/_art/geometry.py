@@ -11,9 +11,9 @@ import numpy as np
 
 from sslart._utils.arrays import BoolArray, FloatArray
 
-# Weight of the size of a box (its mean side length) in the familiarity of a sample, where the distance to the box has 1.
+# Weight of the size of a box (its mean side length) in the familiarity of a sample; the distance to the box has 1.
 # Chosen by `python -m trust.unseen_classes choosing`; a power of two, so that equal fits are equal bit for bit. The
-# kernel has the same constant.
+# kernel and the reference have the same constant.
 SIZE_SHARE = 0.125
 
 

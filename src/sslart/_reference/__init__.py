@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from sslart._art.geometry import SIZE_SHARE
 from sslart._data.labels import UNLABELLED
 from sslart._data.ranks import GRID
 from sslart._reference.algebra import Flags, factorise, gram, inverse_diagonals, invert, multiply, solve
@@ -50,6 +49,7 @@ __all__ = [
 ]
 
 NO_NODE = -1
+SIZE_SHARE = 0.125  # as in _art/geometry.py
 
 
 def complement_code(x: FloatArray) -> tuple[FloatArray, BoolArray]:

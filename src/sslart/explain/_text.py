@@ -366,8 +366,9 @@ def _novelty_line(novelty: Novelty) -> str:
     if novelty.is_novel:
         n = _decimals(novelty.familiarity, novelty.threshold)
         return (
-            f"Novel{because}: the fit to the best box is {novelty.familiarity:.{n}f}. Of samples like those learnt, at "
-            f"most 5 in 100 have less than {novelty.threshold:.{n}f}." + (f" {_beyond('')}" if novelty.is_beyond else "")
+            f"Novel{because}: the fit to the best box is {novelty.familiarity:.{n}f}. Of samples like those learnt, "
+            f"at most 5 in 100 have less than {novelty.threshold:.{n}f}."
+            + (f" {_beyond('')}" if novelty.is_beyond else "")
         )
     if novelty.is_beyond:
         return _beyond(because)
