@@ -23,9 +23,10 @@ from sslart._art.boxes import (
     renamed,
     runs,
 )
-from sslart._art.geometry import SIZE_SHARE, gaps
+from sslart._art.geometry import SIZE_SHARE
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
+from sslart._data.ranks import GRID
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.cache import Cache
@@ -226,8 +227,8 @@ class Network:
         samples = self.encode(sample)
         if np.isnan(samples).all():
             return 0, 0.0, float(self.nodes.extents(np.array([0]))[0])
-        boxes = self.rank_coded(samples, choice)[0]
-        nearness = self._nearness(samples, boxes[:, 0])
+        boxes, matches = self.rank_coded(samples, choice)
+        nearness = self._nearness(samples, boxes[:, 0], matches[:, 0])
         familiarity = self._less_beyond(sample, self.encoder.matrix(sample), nearness)
         return int(boxes[0, 0]), float(familiarity[0]), float(self.nodes.extents(boxes[:, 0])[0])
 
@@ -330,8 +331,7 @@ class Network:
         clipped sample plus the distance to the range. In a feature that was constant so far, another value counts as
         one range away.
         """
-        boxes = self._best(coded, choice, n_jobs)[0]
-        return self._less_beyond_range(coded, self._nearness(coded.values, boxes))
+        return self._less_beyond_range(coded, self._nearness(coded.values, *self._best(coded, choice, n_jobs)))
 
     def best_match(self, coded: Coded, choice: float, *, n_jobs: int | None = None) -> FloatArray:
         """Return the match of each sample with its best box, minus its distance beyond the learnt range."""
@@ -342,13 +342,19 @@ class Network:
         boxes, matches = self.rank_coded(coded.values, choice, n_jobs=n_jobs)
         return boxes[:, 0], matches[:, 0]
 
-    def _nearness(self, samples: FloatArray, boxes: IntArray) -> FloatArray:
-        """Return the familiarity of coded samples that lie within the learnt range."""
-        lower, rest = np.hsplit(self.nodes.weights_of(boxes), 2)
-        sizes = np.maximum(0.0, 1.0 - rest - lower).sum(axis=1) / samples.shape[1]
-        n_present = (~np.isnan(samples)).sum(axis=1)
-        distances = gaps(samples, lower, 1.0 - rest).sum(axis=1) / np.maximum(n_present, 1)
-        return np.asarray(1.0 - distances - np.where(n_present > 0, SIZE_SHARE * sizes, 0.0))
+    def _nearness(self, samples: FloatArray, boxes: IntArray, matches: FloatArray) -> FloatArray:
+        """Return the familiarity of coded samples within the learnt range, given their best boxes and matches."""
+        is_missing, n_features = np.isnan(samples), samples.shape[1]
+        n_present = n_features - is_missing.sum(axis=1)
+        distinct, places = np.unique(boxes, return_inverse=True)
+        sizes = self.nodes.extents(distinct)[places]
+        sizes_in_present, rows = sizes.copy(), np.flatnonzero(n_present < n_features)
+        if len(rows):
+            lower, rest = np.hsplit(self.nodes.weights_of(boxes[rows]), 2)
+            sizes_in_present[rows] = np.where(is_missing[rows], 0.0, np.maximum(0.0, 1.0 - lower - rest)).sum(axis=1)
+        shared = np.rint(matches * n_present * GRID) / GRID  # exact: samples and boxes are on this grid
+        distances = (n_present - shared - sizes_in_present) / np.maximum(n_present, 1)
+        return np.asarray(1.0 - distances - np.where(n_present > 0, SIZE_SHARE * sizes / n_features, 0.0))
 
     def _less_beyond_range(self, coded: Coded, nearness: FloatArray) -> FloatArray:
         if not (coded.is_beyond or self.encoder.constant):
