@@ -346,15 +346,15 @@ class Network:
         """Return the familiarity of coded samples within the learnt range, given their best boxes and matches."""
         is_missing, n_features = np.isnan(samples), samples.shape[1]
         n_present = n_features - is_missing.sum(axis=1)
-        distinct, places = np.unique(boxes, return_inverse=True)
-        sizes = self.nodes.extents(distinct)[places]
+        every = np.arange(self.nodes.n_nodes) if self.nodes.n_nodes < len(boxes) else None
+        sizes = self.nodes.extents(boxes) if every is None else self.nodes.extents(every)[boxes]
         sizes_in_present, rows = sizes.copy(), np.flatnonzero(n_present < n_features)
         if len(rows):
             lower, rest = np.hsplit(self.nodes.weights_of(boxes[rows]), 2)
             sizes_in_present[rows] = np.where(is_missing[rows], 0.0, np.maximum(0.0, 1.0 - lower - rest)).sum(axis=1)
         shared = np.rint(matches * n_present * GRID) / GRID  # exact: samples and boxes are on this grid
         distances = (n_present - shared - sizes_in_present) / np.maximum(n_present, 1)
-        return np.asarray(1.0 - distances - np.where(n_present > 0, SIZE_SHARE * sizes / n_features, 0.0))
+        return np.asarray(1.0 - distances - np.where(n_present > 0, SIZE_SHARE * sizes / max(n_features, 1), 0.0))
 
     def _less_beyond_range(self, coded: Coded, nearness: FloatArray) -> FloatArray:
         if not (coded.is_beyond or self.encoder.constant):

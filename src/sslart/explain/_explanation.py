@@ -77,7 +77,7 @@ class Novelty:
 
     @property
     def is_beyond(self) -> bool:
-        """True if the mean distance per feature from the best box is a whole range or more."""
+        """True if the mean distance per feature from the best box is about a whole range or more."""
         return self.familiarity <= 0
 
 
