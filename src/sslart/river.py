@@ -197,7 +197,7 @@ class NoveltyDetector(RiverModel, AnomalyDetector):
     >>> from river import datasets, evaluate, metrics
     >>> from sslart.river import NoveltyDetector
     >>> evaluate.progressive_val_score(datasets.Shuttle().take(1000), NoveltyDetector(), metrics.ROCAUC())
-    ROCAUC: 91.51%
+    ROCAUC: 92.00%
     """
 
     def __init__(self, estimator: FuzzyART | None = None) -> None:
