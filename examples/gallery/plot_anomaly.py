@@ -55,7 +55,7 @@ for ax, fault in zip(axes, FAULTS, strict=True):
     ax.axvline(BEGIN, color="#333333", linewidth=1, linestyle=":")
     ax.set_title(fault, loc="left", fontsize=10)
 axes[0].legend(loc="lower left", markerscale=2)
-axes[1].set_ylabel("score: match of the best box")
+axes[1].set_ylabel("score: fit to the best box")
 axes[-1].set_xlabel("time, hours")
 plt.show()
 

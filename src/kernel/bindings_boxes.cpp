@@ -174,7 +174,7 @@ Index learn_batch(Store& store, Index next, double vigilance, double choice, dou
                   double match_tracking, bool one_to_one, Array<const double, 2> samples,
                   Array<const Index, 1> targets, Array<Index, 1> winners, Optional<Index> predicted,
                   Index search_depth, bool predict_by_first, Array<double, 1> gaps,
-                  Optional<const std::uint8_t> fit_wanted, Optional<Index> fit_nodes, Optional<double> fit_matches,
+                  Optional<const std::uint8_t> fit_wanted, Optional<Index> fit_nodes, Optional<double> fit_familiarity,
                   Optional<double> fit_extents, std::optional<Index> max_boxes, StopFlag stop) {
     require_draft(store);
     Boxes& boxes = store.boxes;
@@ -184,8 +184,8 @@ Index learn_batch(Store& store, Index next, double vigilance, double choice, dou
     require(static_cast<Index>(samples.shape(1)) == boxes.n_features && targets.shape(0) == n &&
                 winners.shape(0) == n && (!predicted || predicted->shape(0) == n) && gaps.shape(0) == n,
             "arrays of unlike lengths");
-    require(!fit_wanted || (fit_nodes && fit_matches && fit_extents && fit_wanted->shape(0) == n &&
-                            fit_nodes->shape(0) == n && fit_matches->shape(0) == n && fit_extents->shape(0) == n),
+    require(!fit_wanted || (fit_nodes && fit_familiarity && fit_extents && fit_wanted->shape(0) == n &&
+                            fit_nodes->shape(0) == n && fit_familiarity->shape(0) == n && fit_extents->shape(0) == n),
             "fits of the wrong size");
     for (Index i = next; i < n_samples; ++i)
         require(targets.data()[i] >= kNone && targets.data()[i] < boxes.n_classes, "a target that is no class");
@@ -200,7 +200,7 @@ Index learn_batch(Store& store, Index next, double vigilance, double choice, dou
                       n_samples,
                       max_boxes.value_or(std::numeric_limits<Index>::max()),
                       {fit_wanted ? fit_wanted->data() : nullptr, fit_nodes ? fit_nodes->data() : nullptr,
-                       fit_matches ? fit_matches->data() : nullptr, fit_extents ? fit_extents->data() : nullptr}};
+                       fit_familiarity ? fit_familiarity->data() : nullptr, fit_extents ? fit_extents->data() : nullptr}};
     run_interruptible(stop,
                       [&](Interrupt& interrupt) { next = learn(boxes, store.cache, params, batch, next, interrupt); });
     return next;
@@ -246,7 +246,7 @@ nb::object learn_row(Store& store, Array<const double, 2> values, Array<const do
     row_keys(values.data(), 1, n_columns, factors.data(), &key);
     const std::uint8_t measured = !measure_below || key < *measure_below;
     Index winner = kNone, predicted = kNone, fit_box = kNone;
-    double gap = std::nan(""), fit_match = 0.0, fit_extent = 0.0;
+    double gap = std::nan(""), fit_familiarity = 0.0, fit_extent = 0.0;
     const Batch batch{coded.data(),
                       &target,
                       &winner,
@@ -256,7 +256,7 @@ nb::object learn_row(Store& store, Array<const double, 2> values, Array<const do
                       &gap,
                       1,
                       max_boxes.value_or(std::numeric_limits<Index>::max()),
-                      {measured ? &measured : nullptr, &fit_box, &fit_match, &fit_extent}};
+                      {measured ? &measured : nullptr, &fit_box, &fit_familiarity, &fit_extent}};
     const LearningParams params{vigilance, choice, learning_rate, match_tracking, one_to_one};
     std::unique_ptr<Store> draft(store.draft());
     Interrupt never([] { return false; });
@@ -264,7 +264,7 @@ nb::object learn_row(Store& store, Array<const double, 2> values, Array<const do
     for (Index k = 0; k < before.n_constant; ++k)
         if (!std::isnan(value_of(k))) draft->boxes.meet(winner, k);
     draft->publish();
-    nb::object fit = measured ? nb::object(nb::make_tuple(fit_box, fit_match, fit_extent)) : nb::none();
+    nb::object fit = measured ? nb::object(nb::make_tuple(fit_box, fit_familiarity, fit_extent)) : nb::none();
     return nb::make_tuple(nb::cast(draft.release(), nb::rv_policy::take_ownership), winner, predicted, gap, key, fit);
 }
 
@@ -322,7 +322,7 @@ void bind_boxes(nb::module_& module) {
              "match_tracking"_a, "one_to_one"_a, "samples"_a.noconvert(), "targets"_a.noconvert(),
              "winners"_a.noconvert(), "predicted"_a.noconvert().none(), "search_depth"_a, "predict_by_first"_a,
              "gaps"_a.noconvert(), "fit_wanted"_a.noconvert().none() = nb::none(),
-             "fit_nodes"_a.noconvert().none() = nb::none(), "fit_matches"_a.noconvert().none() = nb::none(),
+             "fit_nodes"_a.noconvert().none() = nb::none(), "fit_familiarity"_a.noconvert().none() = nb::none(),
              "fit_extents"_a.noconvert().none() = nb::none(), "max_boxes"_a.none() = nb::none(),
              "stop"_a.noconvert())
         .def("learn_row", &learn_row, "values"_a.noconvert(), "scaled"_a.noconvert(), "lower"_a.noconvert(),

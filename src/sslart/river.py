@@ -197,7 +197,7 @@ class NoveltyDetector(RiverModel, AnomalyDetector):
     >>> from river import datasets, evaluate, metrics
     >>> from sslart.river import NoveltyDetector
     >>> evaluate.progressive_val_score(datasets.Shuttle().take(1000), NoveltyDetector(), metrics.ROCAUC())
-    ROCAUC: 91.51%
+    ROCAUC: 92.00%
     """
 
     def __init__(self, estimator: FuzzyART | None = None) -> None:
@@ -211,8 +211,8 @@ class NoveltyDetector(RiverModel, AnomalyDetector):
     def score_one(self, x: Sample) -> float:
         """Return the novelty of a sample, from 0 to 1; 0 before anything has been learnt.
 
-        The score is 1 - m log(1 + s) / log(1 + n), where m is the match of the best box minus the distance outside the
-        range, s the number of samples of this box, and n the number of all samples.
+        The score is 1 - m log(1 + s) / log(1 + n), where m is the result of `score_samples`, s the number of samples of
+        the best box, and n the number of all samples.
         """
         rows, known = self._dicts.read([x])
         if not rows:

@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
+from sklearn.neighbors import NearestNeighbors
 from test_stream import Interrupting
 
 import sslart
@@ -19,6 +21,7 @@ import sslart._reference
 from conftest import name_of
 from sslart import SSLART, WESSLART, AutoSSLART, FuzzyART, FuzzyARTMAP
 from sslart._art.backend import use_backend
+from sslart._art.geometry import SIZE_SHARE
 from sslart._art.novelty import MAX_IN_BLOCK, N_BLOCKS
 
 SETS = {"iris": load_iris, "wine": load_wine, "breast cancer": load_breast_cancer, "digits": load_digits}
@@ -119,6 +122,39 @@ def test_groups_are_left_out_together() -> None:
     assert together.is_novel(new).mean() < 0.1 < alone.is_novel(new).mean()
 
 
+# ---------------------------------------------------------------------------------------------------- the score
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.3, 0.75, 0.9]))
+@settings(max_examples=20, deadline=None)
+def test_the_score_is_the_distance_and_an_eighth_of_the_size_of_the_best_box(seed: int, vigilance: float) -> None:
+    random = np.random.RandomState(seed)
+    X, new = random.rand(60, 3), random.rand(20, 3) * 1.2
+    new[random.rand(20) < 0.5, 1] = np.nan
+    model = FuzzyART(vigilance, bounds=(0, 1)).fit(X)
+    best = model.predict(new)
+    lower, upper = model.lower_[best], model.upper_[best]
+    outside = np.nan_to_num(np.maximum(np.maximum(lower - new, new - upper), 0))
+    size = (upper - lower).sum(axis=1) / 3
+    expected = 1 - outside.sum(axis=1) / (~np.isnan(new)).sum(axis=1) - SIZE_SHARE * size
+    assert model.score_samples(new) == pytest.approx(np.clip(expected, 0, 1), abs=1e-8)
+
+
+def test_an_unseen_class_is_ranked_as_well_as_by_its_nearest_neighbours() -> None:
+    ours, neighbours = [], []
+    for load in SETS.values():
+        X, y = load(return_X_y=True)
+        X = (X - X.min(axis=0)) / np.where(np.ptp(X, axis=0) > 0, np.ptp(X, axis=0), 1)
+        for never in np.unique(y)[:3]:
+            known = np.random.RandomState(0).permutation(np.flatnonzero(y != never))
+            learn, test = X[known[::2]], np.concatenate([X[known[1::2]], X[y == never]])
+            is_new = np.arange(len(test)) >= len(known[1::2])
+            ours.append(roc_auc_score(is_new, -FuzzyART(0.9).fit(learn).score_samples(test)))
+            near = NearestNeighbors(n_neighbors=5).fit(learn)
+            neighbours.append(roc_auc_score(is_new, near.kneighbors(test)[0].mean(axis=1)))
+    assert np.mean(ours) > np.mean(neighbours) - 0.01
+
+
 # -------------------------------------------------------------------------------------------------- the p-values
 
 
@@ -177,19 +213,18 @@ def without(model: FuzzyART, X: Any, row: Any) -> float | None:
         if not len(others):
             continue
         lower, upper = model._model.network.nodes.boxes()[0][box], model._model.network.nodes.boxes()[1][box]
-        widened = 0.0
+        present_size, further = (upper - lower).sum(), 0.0
         if len(others) < len(members):
             lower_then, upper_then = np.maximum(lower, others.min(axis=0)), np.minimum(upper, others.max(axis=0))
-            widened = (upper - lower).sum() - (upper_then - lower_then).sum()
             if model.learning_rate < 1:
                 way = (np.maximum(upper, x) - np.minimum(lower, x)).sum() - (upper - lower).sum()
-                widened += model.learning_rate / (1 - model.learning_rate) * way
+                further = model.learning_rate / (1 - model.learning_rate) * way
             lower, upper = lower_then, upper_then
         size = (upper - lower).sum()
         joint = (np.maximum(upper, x) - np.minimum(lower, x)).sum()
         choice = (2 - joint) / (model.choice + 2 - size)
         if best is None or choice > best[0] + 1e-9:
-            best = choice, box, (2 - joint - widened) / 2
+            best = choice, box, 1 - (joint - size + further + SIZE_SHARE * present_size) / 2
     return None if best is None else float(np.clip(best[2], 0, 1))
 
 

@@ -78,14 +78,16 @@ def check_that_all_agrees(model: Any, learnt: np.ndarray) -> None:
     np.testing.assert_array_equal(of_predicted, proba.max(axis=1))  # of a tie, the class seen first
     familiarity, is_novel, threshold = model.score_samples(QUERIES), model.is_novel(QUERIES), model.novelty_threshold_
     np.testing.assert_array_equal(is_novel, familiarity < threshold)
+    matches = view.best_match(table)
     for row, explanation in enumerate(model.explain(QUERIES)):
         assert explanation.prediction == predicted[row]
         assert explanation.confidence == proba[row].max()
         found = explanation.novelty
-        expected = familiarity[row] < max(view.params.vigilance, threshold) or familiarity[row] == 0
+        expected = matches[row] < view.params.vigilance or familiarity[row] < threshold or familiarity[row] == 0
         assert (found is not None) == expected
         if found is not None:
-            assert (found.familiarity, found.threshold) == (familiarity[row], threshold)
+            shown = (found.familiarity, found.match, found.threshold)
+            assert shown == (familiarity[row], matches[row], threshold)
         for box in explanation.similar_boxes:
             member = view.members[box.member or 0]
             assert box.support == member.support[box.node]

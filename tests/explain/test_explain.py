@@ -298,17 +298,15 @@ def test_the_ensemble_names_the_member_whose_label_would_help_most(few_labels: A
 
 
 @pytest.mark.parametrize(
-    ("familiarity", "vigilance", "threshold", "shown"),
+    ("fit", "vigilance", "threshold", "shown"),
     [
         (0.88, 0.9, 0.5, "is 0.88, less than the vigilance 0.9."),
         (0.8996, 0.9, 0.5, "is 0.8996, less than the vigilance 0.9."),
         (0.8512, 0.9, 0.8547, "is 0.851. Of samples like those learnt, at most 5 in 100 have less than 0.855."),
     ],
 )
-def test_a_match_is_shown_to_be_less_than_its_limit(
-    familiarity: float, vigilance: float, threshold: float, shown: str
-) -> None:
-    line = _text._novelty_line(Novelty(familiarity, vigilance, 0, (), threshold))
+def test_a_fit_is_shown_to_be_less_than_its_limit(fit: float, vigilance: float, threshold: float, shown: str) -> None:
+    line = _text._novelty_line(Novelty(fit, fit, vigilance, 0, (), threshold))
     assert shown in line
 
 

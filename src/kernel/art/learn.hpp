@@ -17,7 +17,7 @@ namespace sslart {
 struct Fits {
     const std::uint8_t* wanted;  // of which samples, or null for none
     Index* nodes;                // out: the node of highest choice, kNone where there was no node
-    double* matches;             // out: its match
+    double* familiarity;         // out: one minus its distance, less a share of its size
     double* extents;             // out: the sum of the sides of its box
 };
 
@@ -100,17 +100,7 @@ inline Index predict_class(Search& search, const Labels& labels, Index search_de
     return kNone;
 }
 
-// Records the box of highest choice for a sample before it is learnt.
-inline void record_fit(Search& search, const Boxes& boxes, const Fits& fits, Index sample) {
-    const std::vector<Candidate>& found = search.find(Query{});
-    if (found.empty()) return;
-    const double* w = boxes.weight(found.front().node);
-    double extent = 0.0;  // a side that no sample has reached yet has weights that sum to more than 1
-    for (Index i = 0; i < boxes.n_features; ++i) extent += std::max(0.0, 1.0 - w[i] - w[i + boxes.n_features]);
-    fits.nodes[sample] = found.front().node;
-    fits.matches[sample] = found.front().match;
-    fits.extents[sample] = extent;
-}
+constexpr double kSizeShare = 0.125;  // as in _art/geometry.py
 
 // Returns the mean distance per feature of a sample from a box; a side that no sample has reached yet counts as zero.
 // Its weights are 1, so that it has a part of 1 in what the sample lies beyond.
@@ -119,6 +109,19 @@ inline double gap(const Sample& sample, const Candidate& box, const double* w, I
     for (Index i = 0; i < n_features; ++i) n_open += w[i] + w[i + n_features] > 1.0;
     for (Index i : sample.missing()) n_open -= w[i] + w[i + n_features] > 1.0;
     return (box.beyond - static_cast<double>(n_open)) / sample.norm();
+}
+
+// Records the box of highest choice for a sample before it is learnt.
+inline void record_fit(Search& search, const Boxes& boxes, const Fits& fits, Index sample) {
+    const std::vector<Candidate>& found = search.find(Query{});
+    if (found.empty()) return;
+    const double* w = boxes.weight(found.front().node);
+    double extent = 0.0;  // a side that no sample has reached yet has weights that sum to more than 1
+    for (Index i = 0; i < boxes.n_features; ++i) extent += std::max(0.0, 1.0 - w[i] - w[i + boxes.n_features]);
+    fits.nodes[sample] = found.front().node;
+    fits.familiarity[sample] = std::max(0.0, 1.0 - gap(search.sample(), found.front(), w, boxes.n_features) -
+                                                 kSizeShare * extent / static_cast<double>(boxes.n_features));
+    fits.extents[sample] = extent;
 }
 
 // Learns from sample `next` on; stops early before a sample that would need a box too many, or when it is interrupted.

@@ -70,7 +70,7 @@ class Fits:
     boxes : array
         The box of highest choice; -1 where not measured or there was no box, -2 where the box has been dropped since.
     familiarity : array
-        The match of that box, minus the distance of the sample beyond the learnt range.
+        As `Network.familiarity` returns it.
     extents : array
         The sum of the side lengths of that box, in the unit cube.
     """
@@ -104,7 +104,7 @@ class Fits:
         return {
             "fit_wanted": wanted,
             "fit_nodes": self.boxes,
-            "fit_matches": self.familiarity,
+            "fit_familiarity": self.familiarity,
             "fit_extents": self.extents,
         }
 

@@ -11,6 +11,11 @@ import numpy as np
 
 from sslart._utils.arrays import BoolArray, FloatArray
 
+# Weight of the size of a box (its mean side length) in the familiarity of a sample; the distance to the box has 1.
+# Chosen by `python -m trust.unseen_classes choosing`; a power of two, so that equal fits are equal bit for bit. The
+# kernel and the reference have the same constant.
+SIZE_SHARE = 0.125
+
 
 def gaps(samples: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
     """Return the distance of each value from its side of the box; 0 inside it, and on sides without evidence."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from sslart._art.backend import row_keys
 from sslart._art.boxes import Fits, LearningParams
+from sslart._art.geometry import SIZE_SHARE
 from sslart._art.network import Network
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray
@@ -149,9 +150,10 @@ def _fits(learnt: LearntSamples, growth: FloatArray | None = None) -> tuple[KeyA
     """Return the fits, given the growth of distances; None: computed from the table."""
     growth = _narrower_ranges(learnt, _left_out_rows(learnt)) if growth is None else growth
     samples = learnt.network.encode(learnt.table[learnt.chosen])
-    boxes, weights, matches = _best(learnt, samples, _changed(learnt))
-    familiarity = np.clip(matches - _grown_distance(samples, weights, growth), 0.0, 1.0)
-    fits = Fits(boxes, np.where(boxes < 0, 0.0, familiarity), learnt.network.nodes.extents(np.maximum(boxes, 0)))
+    boxes, weights, nearness = _best(learnt, samples, _changed(learnt))
+    extents = learnt.network.nodes.extents(np.maximum(boxes, 0))
+    away = SIZE_SHARE * extents / samples.shape[1] + _grown_distance(samples, weights, growth)
+    fits = Fits(boxes, np.where(boxes < 0, 0.0, np.clip(nearness - away, 0.0, 1.0)), extents)
     return learnt.keys[learnt.chosen], fits
 
 
@@ -212,27 +214,25 @@ def _without(learnt: LearntSamples, parts: KeyArray, boxes: IntArray) -> FloatAr
 
 
 def _best(learnt: LearntSamples, samples: FloatArray, changed: ChangedBoxes) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return the box of highest choice for each sample, its weights, and its match; -1 and NaN where there is none."""
+    """Return the box of highest choice for each sample, its weights, and 1 minus its mean distance; else -1 and NaN."""
     nodes, code, present = learnt.network.nodes, _code(samples), np.tile(~np.isnan(samples), 2)
     whole = _best_unchanged(learnt, samples, changed)
     whole_weights = np.where((whole >= 0)[:, None], nodes.weights_of(np.maximum(whole, 0)), np.nan)
-    whole_choices, whole_matches = _choice_and_match(code, whole_weights, present, learnt.params.choice)
+    whole_choices, whole_near = _choice_and_nearness(code, whole_weights, present, learnt.params.choice)
     of = changed.sample
-    choices, matches = _choice_and_match(code[of], changed.weights, present[of], learnt.params.choice)
-    with_samples = nodes.weights_of(changed.box)
-    widened = np.where(present[of], changed.weights - with_samples, 0.0).sum(axis=1)
+    choices, near = _choice_and_nearness(code[of], changed.weights, present[of], learnt.params.choice)
     if learnt.params.learning_rate < 1:
+        with_samples = nodes.weights_of(changed.box)
         outside = with_samples - np.minimum(code[of], with_samples)
         rate = learnt.params.learning_rate
-        widened += rate / (1.0 - rate) * np.where(present[of], outside, 0.0).sum(axis=1)
-    matches -= 2.0 * widened / present[of].sum(axis=1)
+        near -= 2.0 * rate / (1.0 - rate) * np.where(present[of], outside, 0.0).sum(axis=1) / present[of].sum(axis=1)
     order = np.lexsort((np.nan_to_num(choices, nan=-1.0), of))
     best = order[np.flatnonzero(np.diff(of[order], append=len(samples)))]
     is_changed = np.nan_to_num(choices[best], nan=-1.0) > np.nan_to_num(whole_choices, nan=-1.0)
     return (
         np.where(is_changed, changed.box[best], whole),
         np.where(is_changed[:, None], changed.weights[best], whole_weights),
-        np.where(is_changed, matches[best], whole_matches),
+        np.where(is_changed, near[best], whole_near),
     )
 
 
@@ -250,11 +250,22 @@ def _best_unchanged(learnt: LearntSamples, samples: FloatArray, changed: Changed
     return best
 
 
-def _choice_and_match(
+def _choice_and_nearness(
     code: FloatArray, weights: FloatArray, present: BoolArray, choice: float
 ) -> tuple[FloatArray, FloatArray]:
+    """Return the choice of boxes and 1 minus the mean distance per feature of the samples from them."""
     shared = np.where(present, np.minimum(code, weights), 0.0).sum(axis=1)
-    return shared / (choice + np.where(present, weights, 0.0).sum(axis=1)), 2.0 * shared / present.sum(axis=1)
+    lower, rest = np.hsplit(weights, 2)
+    has_value = ~((lower == 1.0) & (rest == 1.0))  # of a box in a feature
+    counts = present & np.tile(has_value, 2)
+    outside = np.where(counts, np.maximum(weights - code, 0.0), 0.0).sum(axis=1)
+    choices = shared / (choice + np.where(present, weights, 0.0).sum(axis=1))
+    return choices, 1.0 - outside / (present.sum(axis=1) / 2)
+
+
+def _sides(weights: FloatArray) -> FloatArray:
+    lower, rest = np.hsplit(weights, 2)
+    return np.maximum(0.0, 1.0 - lower - rest)
 
 
 def _grown_distance(samples: FloatArray, weights: FloatArray, growth: FloatArray) -> FloatArray:
@@ -264,11 +275,13 @@ def _grown_distance(samples: FloatArray, weights: FloatArray, growth: FloatArray
     """
     n_features = samples.shape[1]
     shared = np.minimum(_code(samples), weights)
-    sides = np.where(np.isnan(samples), 0.0, 1.0 - shared[:, :n_features] - shared[:, n_features:])
+    own = _sides(weights)
+    outside = 1.0 - shared[:, :n_features] - shared[:, n_features:] - own
+    away = np.where(np.isnan(samples), 0.0, outside + SIZE_SHARE * own)
     factors, further = growth[..., 0], growth[..., 1]
     with np.errstate(invalid="ignore"):
-        grown = np.where(np.isinf(factors), sides > 0, sides * factors + further * (sides > 0))
-    return np.asarray((grown - sides).sum(axis=1) / (~np.isnan(samples)).sum(axis=1))
+        grown = np.where(np.isinf(factors), away > 0, away * factors + further * (away > 0))
+    return np.asarray((grown - away).sum(axis=1) / (~np.isnan(samples)).sum(axis=1))
 
 
 def _narrower_ranges(learnt: LearntSamples, left_out: IntArray) -> FloatArray:

@@ -23,8 +23,10 @@ from sslart._art.boxes import (
     renamed,
     runs,
 )
+from sslart._art.geometry import SIZE_SHARE
 from sslart._data.encoder import Encoder
 from sslart._data.labels import UNLABELLED
+from sslart._data.ranks import GRID
 from sslart._data.samples import Table
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.cache import Cache
@@ -35,7 +37,7 @@ Made = TypeVar("Made")
 
 
 class RowLearnt(NamedTuple):
-    """Result of learning one row: the new network; `fit` is the best box, its match and extent, or None."""
+    """Result of learning one row: the new network; `fit` is the best box, the familiarity and the extent, or None."""
 
     network: Network
     node: int
@@ -226,7 +228,8 @@ class Network:
         if np.isnan(samples).all():
             return 0, 0.0, float(self.nodes.extents(np.array([0]))[0])
         boxes, matches = self.rank_coded(samples, choice)
-        familiarity = self.less_beyond(sample, self.encoder.matrix(sample), matches[:, 0])
+        nearness = self._nearness(samples, boxes[:, 0], matches[:, 0])
+        familiarity = self._less_beyond(sample, self.encoder.matrix(sample), nearness)
         return int(boxes[0, 0]), float(familiarity[0]), float(self.nodes.extents(boxes[:, 0])[0])
 
     def encode(self, table: Table) -> FloatArray:
@@ -322,26 +325,51 @@ class Network:
             )
 
     def familiarity(self, coded: Coded, choice: float, *, n_jobs: int | None = None) -> FloatArray:
-        """Return the match of each sample with its best box, minus its distance beyond the learnt range.
+        """Return 1 minus the mean distance per feature of each sample from its best box, less an eighth of its size.
 
-        A box lies within the range, so the distance to it is that of the clipped sample plus the distance to the range.
-        In a feature that was constant so far, another value counts as one range away.
+        The size is the mean side length. A box lies within the learnt range, so the distance to it is that of the
+        clipped sample plus the distance to the range. In a feature that was constant so far, another value counts as
+        one range away.
         """
-        self.check_known_features(coded.values)
-        matches = self.rank_coded(coded.values, choice, n_jobs=n_jobs)[1][:, 0]
-        if not (coded.is_beyond or self.encoder.constant):
-            return np.clip(matches, 0.0, 1.0)
-        return self.less_beyond(coded.table, coded.matrix, matches)
+        return self._less_beyond_range(coded, self._nearness(coded.values, *self._best(coded, choice, n_jobs)))
 
-    def less_beyond(self, table: Table, matrix: FloatArray, matches: FloatArray) -> FloatArray:
-        """Subtract the distance beyond the learnt range from the match of each sample's best box."""
-        encoder, familiarity = self.encoder, np.clip(matches, 0.0, 1.0)
+    def best_match(self, coded: Coded, choice: float, *, n_jobs: int | None = None) -> FloatArray:
+        """Return the match of each sample with its best box, minus its distance beyond the learnt range."""
+        return self._less_beyond_range(coded, self._best(coded, choice, n_jobs)[1])
+
+    def _best(self, coded: Coded, choice: float, n_jobs: int | None) -> tuple[IntArray, FloatArray]:
+        self.check_known_features(coded.values)
+        boxes, matches = self.rank_coded(coded.values, choice, n_jobs=n_jobs)
+        return boxes[:, 0], matches[:, 0]
+
+    def _nearness(self, samples: FloatArray, boxes: IntArray, matches: FloatArray) -> FloatArray:
+        """Return the familiarity of coded samples within the learnt range, given their best boxes and matches."""
+        is_missing, n_features = np.isnan(samples), samples.shape[1]
+        n_present = n_features - is_missing.sum(axis=1)
+        every = np.arange(self.nodes.n_nodes) if self.nodes.n_nodes < len(boxes) else None
+        sizes = self.nodes.extents(boxes) if every is None else self.nodes.extents(every)[boxes]
+        sizes_in_present, rows = sizes.copy(), np.flatnonzero(n_present < n_features)
+        if len(rows):
+            lower, rest = np.hsplit(self.nodes.weights_of(boxes[rows]), 2)
+            sizes_in_present[rows] = np.where(is_missing[rows], 0.0, np.maximum(0.0, 1.0 - lower - rest)).sum(axis=1)
+        shared = np.rint(matches * n_present * GRID) / GRID  # exact: samples and boxes are on this grid
+        distances = (n_present - shared - sizes_in_present) / np.maximum(n_present, 1)
+        return np.asarray(1.0 - distances - np.where(n_present > 0, SIZE_SHARE * sizes / max(n_features, 1), 0.0))
+
+    def _less_beyond_range(self, coded: Coded, nearness: FloatArray) -> FloatArray:
+        if not (coded.is_beyond or self.encoder.constant):
+            return np.clip(nearness, 0.0, 1.0)
+        return self._less_beyond(coded.table, coded.matrix, nearness)
+
+    def _less_beyond(self, table: Table, matrix: FloatArray, nearness: FloatArray) -> FloatArray:
+        """Subtract the distance of each sample beyond the learnt range."""
+        encoder, familiarity = self.encoder, np.clip(nearness, 0.0, 1.0)
         n_off = encoder.n_off_constants(table)
         rows = np.flatnonzero((n_off > 0) | encoder.rows_beyond(matrix))
         if len(rows):
             beyond, n_present = encoder.beyond(table[rows])
             n_present, n_off = np.maximum(n_present, 1), n_off[rows]
-            less = (matches[rows] - beyond / n_present) * n_present / (n_present + n_off)
+            less = (nearness[rows] - beyond / n_present) * n_present / (n_present + n_off)
             familiarity[rows] = np.clip(less, 0.0, 1.0)
         return familiarity
 

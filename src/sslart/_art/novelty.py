@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sslart._art.boxes import DROPPED, NO_BOX, NO_FITS, Fits, LearningParams, renamed
+from sslart._art.geometry import SIZE_SHARE
 from sslart._art.network import Network, RowLearnt
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray, KeyArray
 from sslart._utils.cache import Deferred, changed
@@ -266,7 +267,7 @@ class NoveltyCalibration:
     def familiarity(self, networks: Sequence[Network]) -> FloatArray:
         """Return the familiarity of the recorded samples with respect to the current boxes, ascending.
 
-        A box that has grown since fits every sample worse by the growth. A dropped box counts as it was.
+        A box that has grown since fits every sample worse by its size. A dropped box counts as it was.
         """
         return np.sort(self.up_to_date(networks).familiarity)
 
@@ -280,7 +281,7 @@ class NoveltyCalibration:
             (extents[:, member] - used.extents[:, member]) / network.nodes.n_features
             for member, network in enumerate(networks)
         ]
-        familiarity = np.clip(used.familiarity - np.mean(grown, axis=0), 0.0, 1.0)
+        familiarity = np.clip(used.familiarity - SIZE_SHARE * np.mean(grown, axis=0), 0.0, 1.0)
         return replace(used, familiarity=familiarity, extents=extents)
 
     def _parts_of_next(self, n_samples: int) -> list[tuple[slice, float]]:

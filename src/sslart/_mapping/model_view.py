@@ -189,8 +189,12 @@ class MemberView:
         return self.class_table.with_unseen(self.mapping.scoring.proba(coded, self.n_jobs))
 
     def familiarity(self, coded: Coded) -> FloatArray:
-        """Return the match of each sample with its best box, minus its distance beyond the learnt range."""
+        """Return the familiarity of each sample: see `Network.familiarity`."""
         return self.network.familiarity(coded, self.params.choice, n_jobs=self.n_jobs)
+
+    def best_match(self, coded: Coded) -> FloatArray:
+        """Return the match of each sample with its best box, minus its distance beyond the learnt range."""
+        return self.network.best_match(coded, self.params.choice, n_jobs=self.n_jobs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -583,6 +587,12 @@ class ModelView:
         """Return the familiarity of each sample, mean over the members."""
         table = self.without_later_dates(table)
         return _joined([self._familiarity(one) for one in self._blocks(table)])
+
+    def best_match(self, table: Table) -> FloatArray:
+        """Return the match of each sample with its best box, mean over the members."""
+        table = self.without_later_dates(table)
+        found = [one.best_match(one.network.encoded(table)) for one in self.members]
+        return np.asarray(np.mean(found, axis=0))
 
     def _familiarity(self, table: Table) -> FloatArray:
         found = [member.familiarity(member.network.encoded(table)) for member in self.members]

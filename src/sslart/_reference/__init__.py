@@ -49,6 +49,7 @@ __all__ = [
 ]
 
 NO_NODE = -1
+SIZE_SHARE = 0.125  # as in _art/geometry.py
 
 
 def complement_code(x: FloatArray) -> tuple[FloatArray, BoolArray]:
@@ -248,7 +249,7 @@ class Boxes:
         gaps: FloatArray,
         fit_wanted: Flags | None = None,
         fit_nodes: IntArray | None = None,
-        fit_matches: FloatArray | None = None,
+        fit_familiarity: FloatArray | None = None,
         fit_extents: FloatArray | None = None,
         max_boxes: int | None = None,
         stop: Flags,
@@ -272,9 +273,9 @@ class Boxes:
             T of that prediction, 0 for no limit.
         predict_by_first : bool
             Whether the label of the first box that passes vigilance is the prediction, if it has one.
-        fit_wanted, fit_nodes, fit_matches, fit_extents : arrays of length n_samples, or None
+        fit_wanted, fit_nodes, fit_familiarity, fit_extents : arrays of length n_samples, or None
             Nonzero for samples whose fit is measured before they are learnt; filled with the box of highest choice of
-            each such sample, its match, and the sum of the box's side lengths.
+            each such sample, its familiarity, and the sum of the box's side lengths.
         max_boxes : int or None
             Learning stops before a sample that would need more boxes.
         stop : array of length 1
@@ -297,9 +298,11 @@ class Boxes:
                 node = first if by_first else predicting_node(choices, labels, search_depth)
                 predicted[i] = UNLABELLED if node == NO_NODE else labels[node]
             wanted = fit_wanted is not None and bool(fit_wanted[i]) and n_boxes > 0
-            if wanted and fit_nodes is not None and fit_matches is not None and fit_extents is not None:
+            if wanted and fit_nodes is not None and fit_familiarity is not None and fit_extents is not None:
                 best = winner_among(np.ones(n_boxes, dtype=bool), choices)
-                fit_nodes[i], fit_matches[i], fit_extents[i] = best, matches[best], extent(weights[best])
+                fit_nodes[i], fit_extents[i] = best, extent(weights[best])
+                away = gap(A, present, weights[best]) + SIZE_SHARE * fit_extents[i] / samples.shape[1]
+                fit_familiarity[i] = max(0.0, 1.0 - away)
             if first != NO_NODE:
                 gaps[i] = gap(A, present, weights[first])
             if J == NO_NODE:

@@ -39,7 +39,7 @@ class FuzzyART(ClusterMixin, ARTEstimator):
            [9., 9.]]), array([[ 1.,  1.],
            [10., 10.]]))
     >>> art.score_samples([[0, 1], [5, 5]]).round(2)
-    array([0.9, 0.5])
+    array([0.99, 0.59])
     """
 
     def __init__(

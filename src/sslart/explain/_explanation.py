@@ -49,7 +49,9 @@ class Novelty:
     Attributes
     ----------
     familiarity : float
-        Result of `score_samples`: the match of the best box, minus the distance out of the learnt range.
+        Result of `score_samples`: 1 minus the mean distance from the best box, less an eighth of its size.
+    match : float
+        The match of the best box, minus the distance out of the learnt range.
     vigilance : float
         The vigilance of the model.
     node : int
@@ -62,6 +64,7 @@ class Novelty:
     """
 
     familiarity: float
+    match: float
     vigilance: float
     node: int
     features: tuple[str, ...]
@@ -74,7 +77,7 @@ class Novelty:
 
     @property
     def is_beyond(self) -> bool:
-        """True if the mean distance per feature from the best box is a whole range or more."""
+        """True if the mean distance per feature from the best box is about a whole range or more."""
         return self.familiarity <= 0
 
 
@@ -125,6 +128,7 @@ class BoxFindings:
     member_of: IntArray  # for each sample, its entry of `members` and its row there
     row_in: IntArray
     familiarity: FloatArray
+    match: FloatArray
     novelty_threshold: float
 
 
@@ -257,12 +261,12 @@ class Explanation:
     def novelty(self) -> Novelty | None:
         """Novelty of the sample; None if it is not novel and passes the vigilance test."""
         boxes, vigilance = self._model.boxes.get(), self._model.vigilance
-        familiarity = boxes.familiarity.item(self._row)
-        if familiarity >= max(vigilance, boxes.novelty_threshold) and familiarity > 0:
+        familiarity, match = boxes.familiarity.item(self._row), boxes.match.item(self._row)
+        if match >= vigilance and familiarity >= boxes.novelty_threshold and familiarity > 0:
             return None
         best, row = self._member.best, self._member_row
         features = best.most_distant_features(row)
-        return Novelty(familiarity, vigilance, best.nodes.item(row), features, boxes.novelty_threshold)
+        return Novelty(familiarity, match, vigilance, best.nodes.item(row), features, boxes.novelty_threshold)
 
     @cached_property
     def votes(self) -> tuple[Vote, ...] | None:
@@ -398,7 +402,8 @@ class _Explainer:
             rows = np.flatnonzero(shown == number)
             member_of[rows], row_in[rows] = len(findings), np.arange(len(rows))
             findings.append(self._findings(self._probe(number, slice(None) if len(rows) == len(shown) else rows), rows))
-        return BoxFindings(findings, member_of, row_in, familiarity, self.view.novelty_threshold)
+        match = self.view.best_match(self.table)
+        return BoxFindings(findings, member_of, row_in, familiarity, match, self.view.novelty_threshold)
 
     def _voted(self) -> BoolArray | None:
         """Return a mask of the members that vote on each sample, all if the ensemble abstains; None: single model."""

@@ -366,14 +366,15 @@ def _novelty_line(novelty: Novelty) -> str:
     if novelty.is_novel:
         n = _decimals(novelty.familiarity, novelty.threshold)
         return (
-            f"Novel{because}: the best match is {novelty.familiarity:.{n}f}. Of samples like those learnt, at most 5 "
-            f"in 100 have less than {novelty.threshold:.{n}f}." + (f" {_beyond('')}" if novelty.is_beyond else "")
+            f"Novel{because}: the fit to the best box is {novelty.familiarity:.{n}f}. Of samples like those learnt, "
+            f"at most 5 in 100 have less than {novelty.threshold:.{n}f}."
+            + (f" {_beyond('')}" if novelty.is_beyond else "")
         )
     if novelty.is_beyond:
         return _beyond(because)
-    n = _decimals(novelty.familiarity, novelty.vigilance)
+    n = _decimals(novelty.match, novelty.vigilance)
     return (
-        f"Learning it would make a new box{because}: the best match is {novelty.familiarity:.{n}f}, less than the "
+        f"Learning it would make a new box{because}: the best match is {novelty.match:.{n}f}, less than the "
         f"vigilance {novelty.vigilance:g}. For a new sample that is usual."
     )
 

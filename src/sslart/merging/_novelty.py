@@ -10,6 +10,7 @@ import numpy as np
 
 from sslart._art.backend import row_keys
 from sslart._art.boxes import DROPPED, NO_BOX
+from sslart._art.geometry import SIZE_SHARE
 from sslart._art.network import Network
 from sslart._art.novelty import FitRecords, NoveltyCalibration
 from sslart._data.encoder import Encoder
@@ -87,7 +88,7 @@ def _with_others(one: ModelFits, fits: FitRecords, alone: KeyArray, together: Me
         coded, n_features = network.encode(table), network.nodes.n_features
         closest = network.rank_coded(coded, together.choice, depth=CLOSEST)[0]
         own = fits.boxes[rows, member]
-        away = n_features * (1.0 - fits.familiarity[rows]) - fits.extents[rows].mean(axis=1)
+        away = n_features * (1.0 - fits.familiarity[rows]) - SIZE_SHARE * fits.extents[rows].mean(axis=1)
         boxes = np.column_stack([own, np.where(closest == own[:, None], NO_BOX, closest)])
         at, column = np.nonzero(boxes != NO_BOX)
         candidates = boxes[at, column]
@@ -98,7 +99,7 @@ def _with_others(one: ModelFits, fits: FitRecords, alone: KeyArray, together: Me
         best = np.argmax((n_features - sizes - gaps) / (together.choice + n_features - sizes), axis=1)
         chosen = np.arange(len(rows)), best
         found.boxes[rows, member], found.extents[rows, member] = boxes[chosen], sizes[chosen]
-        familiarity += (1.0 - (sizes[chosen] + gaps[chosen]) / n_features) / n_members
+        familiarity += (1.0 - (SIZE_SHARE * sizes[chosen] + gaps[chosen]) / n_features) / n_members
     found.familiarity[rows] = np.clip(familiarity, 0.0, 1.0)
     return found
 
@@ -142,8 +143,8 @@ def _re_expressed(one: ModelFits, members: Sequence[Network]) -> FitRecords:
         n_before, n_after = source.network.nodes.n_features, member.nodes.n_features
         extents[:, place] = np.where(is_dropped, now.extents[:, place] * source.stretch, source.extents[own])
         boxes[:, place] = np.where(is_dropped, DROPPED, source.into[own])
-        before += now.extents[:, place] / n_before
-        after += extents[:, place] / n_after
+        before += SIZE_SHARE * now.extents[:, place] / n_before
+        after += SIZE_SHARE * extents[:, place] / n_after
         stretches.append(source.stretch * n_before / n_after)
     n_members = len(members)
     away = np.maximum(0.0, 1.0 - now.familiarity - before / n_members)
