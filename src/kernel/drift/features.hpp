@@ -14,6 +14,7 @@ namespace sslart {
 
 constexpr double kMinBefore = 256.0, kMinAfter = 16.0;  // values on each side of a change
 constexpr double kMinRangeValues = 128.0;  // of a mean that belongs to the range of earlier means
+constexpr double kMinBeyond = 0.25;            // shares of that range that the mean after a change lies beyond it
 constexpr double kMinFeatureShift = 0.25;  // standard deviations, so that small changes are not reported
 constexpr double kRounding = 1e-12;        // a variance below this share of the mean square is a rounding
 constexpr Index kFirstFeatureCheck = 1024, kLongStream = 16384, kRarer = 4;
@@ -128,7 +129,7 @@ private:
         const double after = total_after / n_after, difference = std::abs(after - mean);
         if (difference * difference < kMinFeatureShift * kMinFeatureShift * variance) return 0.0;
         const double beyond = std::max(after - feature.highest, feature.lowest - after);
-        if (!(beyond > 0.0)) return 0.0;
+        if (!(beyond > kMinBeyond * (feature.highest - feature.lowest))) return 0.0;
         const double own = variance_of(n, feature.total_before, feature.squares_before);
         const double own_after = variance_of(n_after, total_after, feature.squares - feature.squares_before);
         const double error = 2.0 * feature.certainty *

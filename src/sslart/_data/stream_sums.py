@@ -23,6 +23,7 @@ TINY = 1e-9  # replaces a count of zero, so that the threshold is out of reach
 
 MIN_BEFORE, MIN_AFTER = 256, 16  # minimum numbers of values of a feature on each side of a change of its mean
 MIN_OF_RANGE = 128  # minimum number of values of a mean that belongs to the range of earlier means
+MIN_BEYOND = 0.25  # shares of that range that the mean after a change must lie beyond it
 MIN_SHIFT = 0.25  # minimum shift in standard deviations, so that small changes are not reported
 ROUNDING = 1e-12  # a variance below this share of the mean square is a rounding
 FIRST_CHECK = 1024  # number of samples at the first check of the features

@@ -20,6 +20,7 @@ from sslart._data.stream_sums import (
     MAX_VALUE,
     MIN_AFTER,
     MIN_BEFORE,
+    MIN_BEYOND,
     MIN_OF_RANGE,
     MIN_PART,
     MIN_SHIFT,
@@ -260,7 +261,7 @@ def _cut_features(
         mean, after = total_before / n_before, total_after / n_after
         difference, beyond = np.abs(after - mean), np.maximum(after - highest, lowest - after)
         found = (n_before >= MIN_BEFORE) & (n_after >= MIN_AFTER) & (variance > 0)
-        found &= (difference**2 >= MIN_SHIFT**2 * variance) & (beyond > 0)
+        found &= (difference**2 >= MIN_SHIFT**2 * variance) & (beyond > MIN_BEYOND * (highest - lowest))
         variance_before = _variance(n_before, total_before, squares_before)
         variance_after = _variance(n_after, total_after, squares_all - squares_before)
         both = np.maximum(variance_before, variance) / n_before + np.maximum(variance_after, variance) / n_after
