@@ -74,8 +74,8 @@ private:
     struct Feature {
         Index count, sum, square;  // places in a row
         double n = 0.0, total = 0.0, squares = 0.0, variance = 0.0, certainty = 0.0;  // of the window
+        double between = 0.0, n_rows = 0.0;  // sum of the squared sums of its rows over their counts, and their number
         double n_before = 0.0, total_before = 0.0, squares_before = 0.0;
-        double between = 0.0, n_rows = 0.0;  // sum of the squared sums of rows over their counts, and their number
         double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;  // earlier means, from any row
     };
 
@@ -94,9 +94,12 @@ private:
             for (std::size_t f = 0; f < features_.size(); ++f) {
                 Feature& feature = features_[f];
                 if (begin(i) < starts_[f]) continue;
+                if (!(row[feature.count] > 0.0)) continue;
                 feature.n += row[feature.count];
                 feature.total += row[feature.sum];
                 feature.squares += row[feature.square];
+                feature.between += row[feature.sum] * (row[feature.sum] / row[feature.count]);
+                feature.n_rows += 1.0;
             }
         }
         for (Feature& feature : features_)
@@ -116,12 +119,11 @@ private:
         feature.n_before += n;
         feature.total_before += sum;
         feature.squares_before += row[feature.square];
-        feature.between += sum * mean;
-        feature.n_rows += 1.0;
     }
 
     // The difference of the means before and after, divided by its limit; 0 where it is within the limit, or small, or
-    // the mean after is in the range of earlier means.
+    // the mean after is in the range of earlier means. Where the means of the rows spread more than those of independent
+    // samples, as in seasons, so must the means before and after, unless the latter is far out of the range.
     static double excess_after(const Feature& feature) {
         const double n = feature.n_before, n_after = feature.n - n, variance = feature.variance;
         if (n < kMinBefore || n_after < kMinAfter) return 0.0;
@@ -137,10 +139,11 @@ private:
         const double rest = 2.0 / 3.0 * feature.certainty * std::sqrt(variance) * (1.0 / n + 1.0 / n_after);
         const double limit = std::sqrt(error) + rest;
         if (!(difference > limit)) return 0.0;
-        if (feature.n_rows > 1.0 && own > 0.0 && !(n_after >= kMinRangeValues && beyond * beyond > own)) {
-            const double spread = (feature.between - feature.total_before * mean) / (own * (feature.n_rows - 1.0));
-            if (spread > 1.0 && !(difference > std::sqrt(error * spread) + rest)) return 0.0;
-        }
+        if (n_after >= kMinRangeValues && beyond * beyond > own) return difference / limit;
+        const double within = (n * own + n_after * own_after) / feature.n, n_free = feature.n_rows - 2.0;
+        const double spread = (feature.between - feature.total_before * mean - total_after * after) / (within * n_free);
+        const bool is_spread = n_free > 0.0 && within > kRounding * variance && spread > 1.0;
+        if (is_spread && !(difference > std::sqrt(error * spread) + rest)) return 0.0;
         return difference / limit;
     }
 

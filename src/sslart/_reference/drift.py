@@ -268,11 +268,14 @@ def _cut_features(
         error = 2.0 * certainty * both
         rest = 2.0 / 3.0 * certainty * np.sqrt(variance) * (1.0 / n_before + 1.0 / n_after)
         limits = np.sqrt(error) + rest
-        n_rows = np.where(own & (counts > 0), 1.0, 0.0).cumsum(axis=0)[:-1]
-        between = np.where(own & (counts > 0), totals * means, 0.0).cumsum(axis=0)[:-1]
-        spread = (between - total_before * mean) / (variance_before * (n_rows - 1.0))
+        is_filled = own & (counts > 0)
+        between = np.where(is_filled, totals * means, 0.0).cumsum(axis=0)[-1]
+        within = (n_before * variance_before + n_after * variance_after) / n_all
+        n_free = is_filled.sum(axis=0) - 2.0
+        spread = (between - total_before * mean - total_after * after) / (within * n_free)
         sure = (n_after >= MIN_OF_RANGE) & (beyond**2 > variance_before)
-        sure |= ~((n_rows > 1) & (variance_before > 0) & (spread > 1.0)) | (difference > np.sqrt(error * spread) + rest)
+        is_spread = (n_free > 0) & (within > ROUNDING * variance) & (spread > 1.0)
+        sure |= ~is_spread | (difference > np.sqrt(error * spread) + rest)
         ratios = np.where(found & (difference > limits) & sure, difference / limits, 0.0)
     excess[:] = ratios.max(axis=0, initial=0.0)
     changes[:] = np.where(excess > 0, rows[ratios.argmax(axis=0), END], -1) if len(ratios) else -1
