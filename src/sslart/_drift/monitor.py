@@ -73,7 +73,7 @@ class DriftEvent:
     >>> event.kind, event.sample
     ('features', 1536)
     >>> print(event.features[0])
-    x0 from 0.0012 to 1.71 (1.7 standard deviations)
+    x0 from 0.0169 to 6.33 (5.9 standard deviations)
     """
 
     kind: str

@@ -236,15 +236,11 @@ def features_are_checked(end: int) -> bool:
     return end >= FIRST_CHECK and end % (BLOCK * (1 if end <= LONG else RARER)) == 0
 
 
-def _cut_features(
-    rows: FloatArray, columns: IntArray, starts: IntArray, changes: IntArray, excess: FloatArray
-) -> None:
+def _cut_features(rows: FloatArray, columns: IntArray, starts: IntArray, changes: IntArray, excess: FloatArray) -> None:
     n, begins = len(starts) - len(columns), np.concatenate([[0.0], rows[:-1, END]])
     categories = np.arange(2 + 3 * n, rows.shape[1])
     counts = rows[:, np.concatenate([2 + np.arange(n), 2 + columns])]
-    totals, squares = (
-        rows[:, np.concatenate([2 + part * n + np.arange(n), categories])] for part in (1, 2)
-    )
+    totals, squares = (rows[:, np.concatenate([2 + part * n + np.arange(n), categories])] for part in (1, 2))
     with np.errstate(all="ignore"):
         means = totals / counts
         in_range = counts >= MIN_OF_RANGE
