@@ -117,21 +117,26 @@ Index drift_window(Array<double, 2> rows, Array<Index, 1> sizes, Array<const dou
     return next;
 }
 
-bool drift_beyond(Array<const double, 2> rows, Array<const double, 1> origins, Array<const Index, 1> columns,
-                  Index n_earlier, Index after, Array<double, 1> beyond) {
-    const FeatureRows history{rows.data(),
-                              static_cast<Index>(rows.shape(0)),
-                              static_cast<Index>(origins.shape(0)),
-                              static_cast<Index>(columns.shape(0)),
-                              origins.data(),
-                              columns.data()};
-    require(rows.shape(1) == static_cast<std::size_t>(history.width()) &&
-                beyond.shape(0) == origins.shape(0) + columns.shape(0) && n_earlier >= 0 &&
-                n_earlier <= history.n_rows && after >= 0,
+Index drift_features(Array<double, 2> rows, Array<Index, 1> sizes, Array<const double, 2> added,
+                     Array<const Index, 1> columns, Array<Index, 1> starts, Array<Index, 1> changes,
+                     Array<double, 1> excess) {
+    Buckets buckets = buckets_of(rows, sizes, added);
+    const Index n_categories = static_cast<Index>(columns.shape(0)), n_added = static_cast<Index>(added.shape(0));
+    const Index n_columns = static_cast<Index>(starts.shape(0)) - n_categories;
+    require(n_columns >= 0 && buckets.width() == 2 + 3 * n_columns + n_categories &&
+                changes.shape(0) == starts.shape(0) && excess.shape(0) == starts.shape(0),
             "arrays of unlike lengths");
-    for (Index i = 0; i < history.n_categories; ++i)
-        require(history.columns[i] >= 0 && history.columns[i] < history.n_columns, "a category of no column");
-    return beyond_earlier(history, n_earlier, after, beyond.data());
+    for (Index i = 0; i < n_categories; ++i)
+        require(columns.data()[i] >= 0 && columns.data()[i] < n_columns, "a category of no column");
+    for (Index next = 0; next < n_added; ++next) {
+        const double* const row = added.data() + next * buckets.width();
+        push(buckets, row);
+        if (!features_are_checked(static_cast<Index>(row[0]))) continue;
+        FeatureWindows windows(buckets, n_columns, columns.data(), n_categories, starts.data());
+        if (windows.cut({changes.data(), excess.data()})) return next + 1;
+    }
+    std::fill_n(changes.data(), changes.size(), kNone);
+    return n_added;
 }
 
 }  // namespace
@@ -144,8 +149,8 @@ void bind_drift(nb::module_& module) {
     module.def("drift_push", &drift_push, "rows"_a.noconvert(), "sizes"_a.noconvert(), "added"_a.noconvert());
     module.def("drift_window", &drift_window, "rows"_a.noconvert(), "sizes"_a.noconvert(), "added"_a.noconvert(),
                "stops"_a.noconvert(), "next"_a, "start"_a.noconvert(), "cut"_a.noconvert(), "parts"_a.noconvert());
-    module.def("drift_beyond", &drift_beyond, "rows"_a.noconvert(), "origins"_a.noconvert(), "columns"_a.noconvert(),
-               "n_earlier"_a, "after"_a, "beyond"_a.noconvert());
+    module.def("drift_features", &drift_features, "rows"_a.noconvert(), "sizes"_a.noconvert(), "added"_a.noconvert(),
+               "columns"_a.noconvert(), "starts"_a.noconvert(), "changes"_a.noconvert(), "excess"_a.noconvert());
 }
 
 }  // namespace sslart

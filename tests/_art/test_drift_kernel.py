@@ -14,6 +14,7 @@ import sslart._reference as reference
 from sslart._data.stream_sums import BLOCK, FIRST_FEATURE, MAX_LEVELS
 
 LEVELS = np.zeros(MAX_LEVELS, dtype=np.int64)
+ONE_ROW = np.ones((1, 6)), LEVELS, np.ones((1, 6))
 
 
 def kernel() -> Any:
@@ -86,20 +87,25 @@ def test_windows_are_cut_at_the_same_place_in_kernel_and_reference(seed: int, n_
 @settings(max_examples=30)
 @given(seed=st.integers(0, 999), n_columns=st.integers(1, 6), shift=st.sampled_from([0.0, 3.0]))
 def test_features_that_moved_are_the_same_in_kernel_and_reference(seed: int, n_columns: int, shift: float) -> None:
-    random, n, columns = np.random.default_rng(seed), 40, np.array([0, 0, n_columns - 1])
+    random, n, columns = np.random.default_rng(seed), 60, np.array([0, 0, n_columns - 1])
     counts = random.integers(10, 33, size=(n, n_columns)).astype(np.float64)
-    means = random.normal(size=(n, n_columns)) * 0.1 + shift * (np.arange(n) >= 36)[:, None]
-    shares = random.binomial(10, 0.3, size=(n, 3)).astype(np.float64)
+    counts[:, 0] *= random.random(n) < 0.8
+    means = random.normal(size=(n, n_columns)) * 0.1 + shift * (np.arange(n) >= 50)[:, None]
+    shares = np.minimum(random.binomial(10, 0.3, size=(n, 3)), counts[:, columns])
     head = np.stack([np.arange(32.0, 32 * n + 1, 32), np.full(n, 32.0)], axis=1)
-    rows = np.concatenate([head, counts, means * counts, (means**2 + 0.5) * counts, shares], axis=1)
-    found = []
+    added = np.concatenate([head, counts, means * counts, (means**2 + 0.5) * counts, shares], axis=1)
+    found: list[list[Any]] = []
     for engine in (kernel(), reference):
-        beyond = np.empty(n_columns + 3)
-        moved = engine.drift_beyond(rows, random.normal(size=n_columns) * 0, columns, 24, 36, beyond)
-        assert moved is (beyond >= 0).any().item()
-        found.append((moved, beyond.tobytes()))
+        rows, sizes, starts = np.zeros((n, added.shape[1])), LEVELS.copy(), np.zeros(n_columns + 3, dtype=np.int64)
+        changes, excess, taken = np.empty_like(starts), np.empty(len(starts)), 0
+        found.append([])
+        while taken < n:
+            taken += engine.drift_features(rows, sizes, added[taken:], columns, starts, changes, excess)
+            if changes.max() >= 0:
+                found[-1].append((taken, changes.tobytes(), excess.tobytes()))
+        found[-1] += [rows[: sizes.sum()].tobytes(), sizes.tobytes(), starts.tobytes()]
     assert found[0] == found[1]
-    assert found[0][0] is (shift > 0)
+    assert (len(found[0]) > 3) is (shift > 0)
 
 
 @pytest.mark.parametrize(
@@ -109,8 +115,8 @@ def test_features_that_moved_are_the_same_in_kernel_and_reference(seed: int, n_c
         ("drift_push", (np.empty((1, 3)), LEVELS, np.ones((1, 4))), "unlike lengths"),
         ("drift_push", (np.empty((1, 3)), LEVELS[:3], np.ones((1, 3))), "every level"),
         ("drift_push", (np.empty((1, 3)), LEVELS + 1, np.ones((1, 3))), "out of range"),
-        ("drift_beyond", (np.ones((1, 6)), np.ones(1), np.array([1]), 0, 0, np.ones(2)), "no column"),
-        ("drift_beyond", (np.ones((1, 6)), np.ones(1), np.array([0]), 2, 0, np.ones(2)), "unlike lengths"),
+        ("drift_features", (*ONE_ROW, np.array([1]), LEVELS[:2], LEVELS[:2], np.ones(2)), "no column"),
+        ("drift_features", (*ONE_ROW, np.array([0]), LEVELS[:2], LEVELS[:2], np.ones(1)), "unlike lengths"),
     ],
 )
 def test_kernel_refuses_arrays_that_do_not_fit(name: str, arguments: tuple[Any, ...], message: str) -> None:

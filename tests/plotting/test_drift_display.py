@@ -24,7 +24,7 @@ def test_what_is_drawn_is_what_was_measured_and_found():
     model = SSLART(vigilance=0.8).partial_fit(X, y)
     display = DriftDisplay.from_estimator(model)
     assert display.events == model.drift_
-    assert [event.kind for event in display.events] == ["novelty", "error"]
+    assert [event.kind for event in display.events] == ["features", "novelty", "error"]
     assert display.samples[-1] == 4096
     assert np.argmax(display.novelty[display.samples > 512]) > 0
     assert (
@@ -34,11 +34,12 @@ def test_what_is_drawn_is_what_was_measured_and_found():
     marked = [line.get_xdata()[0] for line in display.ax_.lines if line.get_linestyle() == "--"]
     assert marked == [event.since for event in display.events]
     listed = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert listed[0].startswith(f"1: novelty since {display.events[0].since}")
-    assert listed[0].endswith("moved: x2")
-    assert "moved" not in listed[1]
-    assert display.ax_.get_title(loc="left") == "2 drifts found"
-    assert [text.get_text() for text in display.ax_.texts][-2:] == ["1", "2"]
+    for number, kind in enumerate(("features", "novelty")):
+        assert listed[number].startswith(f"{number + 1}: {kind} since {display.events[number].since}")
+        assert listed[number].endswith("moved: x2")
+    assert "moved" not in listed[2]
+    assert display.ax_.get_title(loc="left") == "3 drifts found"
+    assert [text.get_text() for text in display.ax_.texts][-2:] == ["1, 2", "3"]
 
 
 def test_a_stream_without_labels_or_drift_is_drawn_on_any_axis():
@@ -54,7 +55,7 @@ def test_only_the_last_drifts_are_listed():
     X, y = stream()
     display = DriftDisplay.from_estimator(SSLART(vigilance=0.8).partial_fit(X, y), max_events=1)
     assert len(display.ax_.get_legend().get_texts()) == 1
-    assert display.ax_.get_title(loc="left") == "2 drifts found, listed from number 2 on"
+    assert display.ax_.get_title(loc="left") == "3 drifts found, listed from number 3 on"
 
 
 def test_without_a_stream_the_cure_is_named():

@@ -21,6 +21,10 @@ MIN_PART = 5  # minimum number of values on each side of a cut
 MIN_VALUES = 10  # minimum number of values in a window
 TINY = 1e-9  # replaces a count of zero, so that the threshold is out of reach
 
-MARGIN = 1.0  # standard deviations by which the mean of a feature must exceed the means of all earlier parts
-MIN_OF_MEAN = 16  # minimum number of values of a mean
-MIN_EARLIER = 256  # minimum number of earlier values
+MIN_BEFORE, MIN_AFTER = 256, 16  # minimum numbers of values of a feature on each side of a change of its mean
+MIN_OF_RANGE = 128  # minimum number of values of a mean that belongs to the range of earlier means
+MIN_BEYOND = 0.25  # shares of that range that the mean after a change must lie beyond it
+MIN_SHIFT = 0.25  # minimum shift in standard deviations, so that small changes are not reported
+ROUNDING = 1e-12  # a variance below this share of the mean square is a rounding
+FIRST_CHECK = 1024  # number of samples at the first check of the features
+LONG, RARER = 16_384, 4  # number of samples from which features are checked every fourth block, to save time

@@ -1,36 +1,31 @@
-"""Drift of features: means and variances over parts of a stream, and means out of their earlier range."""
+"""Drift of features: means and variances over parts of a stream, and an adaptive window of each feature."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sslart._art.backend import backend
 from sslart._data.samples import Table
-from sslart._data.stream_sums import COUNT, END, MARGIN, MAX_VALUE, MIN_OF_MEAN, MISSING
+from sslart._data.stream_sums import BLOCK, COUNT, END, LONG, MAX_VALUE, MIN_SHIFT, MISSING, RARER
 from sslart._drift.windows import Buckets
 from sslart._utils.arrays import FloatArray, IntArray
 from sslart._utils.cache import CachesValues
 from sslart._utils.text import DateName, number_text, printable
-from sslart._utils.validation import require, saved_array
+from sslart._utils.validation import MAX_COUNT, require, saved_array
 
 MAX_CATEGORIES = 50  # of a column, that are counted, to bound memory
 MAX_NAMED = 5  # features in an event
 RECENT, TIMES = 1024, 4  # samples before a change used in the comparison, or four times those after it
-MIN_SHIFT = 0.25  # minimum shift in standard deviations, so that small changes are not reported
 MIN_CERTAINTY = 4.0  # minimum shift in standard errors, since many features are tested
 NOT_COUNTED = -2  # index of a category that is not counted
 
-# numbers of samples, four times as large in a long stream
-EVERY = 256  # interval of checks
-AFTER = 128  # last samples, whose mean is compared with earlier ones
-APART = 512  # last samples that are excluded from the earlier ones, so that a change is in between
-LONG = 16_384  # samples of a long stream
+NEVER = MAX_COUNT  # start of a window that remains empty
 
 Category = tuple[int, str | bool | float]  # column and value
 
@@ -63,6 +58,19 @@ class FeatureShift:
         return {"name": self.name, **{name: rounded(getattr(self, name)) for name in ("before", "after", "shift")}}
 
 
+class FeatureCut(NamedTuple):
+    """Windows of features that are cut after sample `end`.
+
+    `starts` are the last samples before the windows, `changes` those before the changes (-1: none), and `excess` the
+    differences of the means divided by their limits.
+    """
+
+    end: int
+    starts: IntArray
+    changes: IntArray
+    excess: FloatArray
+
+
 @dataclass(frozen=True, eq=False)
 class FeatureHistory(CachesValues):
     """Sums of features over blocks of a stream, in an exponential histogram. Immutable.
@@ -73,6 +81,8 @@ class FeatureHistory(CachesValues):
         The first number of each column, as the origin of the others; NaN if there was none.
     categories : tuple of (column, category)
         The counted categories, in order of appearance.
+    starts : array of length n_columns + n_categories
+        The last sample before the adaptive window of each column and category.
     buckets : Buckets
         Rows of (last sample, samples, values of each column, their sums, the sums of their squares, samples of each
         category).
@@ -80,6 +90,7 @@ class FeatureHistory(CachesValues):
 
     first: FloatArray = field(default_factory=lambda: np.empty(0))
     categories: tuple[Category, ...] = ()
+    starts: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     buckets: Buckets = field(default_factory=Buckets)
 
     @cached_property
@@ -116,21 +127,53 @@ class FeatureHistory(CachesValues):
     def _with(self, first: FloatArray, categories: tuple[Category, ...]) -> FeatureHistory:
         if first is self.first and len(categories) == len(self.categories):
             return self
-        buckets, after = self.buckets, len(first)
-        if len(self.first) < after or len(self.categories) < len(categories):
+        buckets, now, after = self.buckets, len(self.first), len(first)
+        new = np.zeros(after - now, dtype=np.int64), np.zeros(len(categories) - len(self.categories), dtype=np.int64)
+        starts = np.concatenate([self.starts[:now], new[0], self.starts[now:], new[1]])
+        if now < after or len(self.categories) < len(categories):
             places = np.append([END, COUNT], places_of_features(2, self, after))
             buckets = buckets.widened(places, 2 + 3 * after + len(categories))
-        return FeatureHistory(first, categories, buckets)
+        return FeatureHistory(first, categories, starts, buckets)
 
-    def after(self, buckets: Buckets) -> FeatureHistory:
-        """Return the history with new sums."""
-        return FeatureHistory(self.first, self.categories, buckets)
+    def copy(self, n_more: int) -> FeatureHistory:
+        """Return a copy with room for the sums over further blocks."""
+        return FeatureHistory(self.first, self.categories, self.starts.copy(), self.buckets.copy(n_more))
 
-    def shifts(self, start: int, change: int, names: Sequence[str]) -> tuple[FeatureShift, ...]:
+    def push(self, blocks: FloatArray) -> tuple[int, FeatureCut | None]:
+        """Add the sums over blocks, in place, until the mean of a feature changes; return their number, and the change.
+
+        The window of the feature begins at the change then.
+        """
+        starts, changes, excess = self.starts.copy(), np.empty_like(self.starts), np.empty(len(self.starts))
+        storage, sizes = self.buckets.storage, self.buckets.sizes
+        blocks = np.ascontiguousarray(blocks)
+        n = backend().drift_features(storage, sizes, blocks, self.category_columns, self.starts, changes, excess)
+        if not len(changes) or changes.max() < 0:
+            return n, None
+        return n, FeatureCut(int(blocks[n - 1, END]), starts, changes, excess)
+
+    def changed(self, cut: FeatureCut, names: Sequence[str]) -> tuple[int, tuple[FeatureShift, ...]]:
+        """Return the last sample before a change, and the features that changed there, the largest shift first.
+
+        There are none if only columns of dates have changed: they are not tested again.
+        """
+        dates = np.array([isinstance(names[column], DateName) for column in self.columns])
+        self.starts[dates & (cut.changes >= 0)] = NEVER
+        excess = np.where(dates, 0.0, cut.excess)
+        most = int(excess.argmax())
+        if not excess[most]:
+            return 0, ()
+        change = int(cut.changes[most])
+        return change, self.shifts(int(cut.starts[most]), change, names, most)
+
+    def shifts(
+        self, start: int, change: int, names: Sequence[str], most: int | None = None
+    ) -> tuple[FeatureShift, ...]:
         """Return the features whose mean differs before and after a change, the largest shift first.
 
-        `start` and `change` are the last samples before the window and before the change. Only the part of a long
-        window next to the change is used. Columns of dates are excluded, since time always moves on.
+        `most` is the index of a feature known to have changed. `start` and `change` are the last samples before the
+        window and before the change. Only the part of a long window next to the change is used. Columns of dates are
+        excluded, since time always moves on.
         """
         rows = self.buckets.rows
         begins = np.concatenate([[0.0], rows[:-1, END]])
@@ -150,6 +193,8 @@ class FeatureHistory(CachesValues):
         is_date = np.array([isinstance(names[column], DateName) for column in self.columns])
         moved = (n_before > 1) & (n_after > 1) & ~is_date
         moved &= (np.abs(shift) >= MIN_SHIFT) & (np.abs(difference) > MIN_CERTAINTY * error)
+        if most is not None:
+            moved[most] = True
         found = np.flatnonzero(moved)
         found = found[np.argsort(-np.abs(shift[found]), kind="stable")][:MAX_NAMED]
         labels = [*names[: len(self.first)], *(f"{names[column]}={printable(one)}" for column, one in self.categories)]
@@ -191,6 +236,7 @@ class FeatureHistory(CachesValues):
         return {
             "first": self.first,
             "categories": [list(category) for category in self.categories],
+            "starts": self.starts,
             **self.buckets.to_state(),
         }
 
@@ -210,7 +256,8 @@ class FeatureHistory(CachesValues):
         require(((shares >= 0) & (shares <= buckets.rows[:, [COUNT]])).all(), "the features")
         require((np.abs(sums) <= counts * MAX_VALUE).all(), "the features")
         require(((squares >= 0) & (squares <= counts * MAX_VALUE**2)).all(), "the features")
-        return cls(first, categories, buckets)
+        starts = saved_array(state, "starts", np.int64, len(first) + len(categories), low=0, high=MAX_COUNT)
+        return cls(first, categories, starts, buckets)
 
 
 def places_of_features(first: int, history: FeatureHistory, n_columns: int) -> IntArray:
@@ -219,43 +266,10 @@ def places_of_features(first: int, history: FeatureHistory, n_columns: int) -> I
     return first + np.concatenate([*parts, 3 * n_columns + np.arange(len(history.categories))])
 
 
-def is_looked_at(end: int) -> bool:
-    """Return True if features are checked after `end` samples."""
-    return end % (EVERY * _times(end)) == 0
-
-
-def _times(end: int) -> int:
-    return 1 if end <= LONG else 4
-
-
-def feature_change(history: FeatureHistory, end: int, names: Callable[[], Sequence[str]]) -> int | None:
-    """Return the last sample before the mean of a feature left the range of its earlier means; None if none did.
-
-    Columns of dates are excluded.
-    """
-    rows, after, apart = history.buckets.rows, AFTER * _times(end), APART * _times(end)
-    if end < 2 * apart:
-        return None
-    ends = rows[:, END]
-    begins = np.concatenate([[-np.inf], ends[:-1]])
-    n_earlier = int(np.searchsorted(ends, end - apart, side="right"))
-    beyond = np.empty(len(history.first) + len(history.categories))
-    first_after = int(np.searchsorted(begins, end - after))
-    found = backend().drift_beyond(rows, history.origins, history.category_columns, n_earlier, first_after, beyond)
-    if not found:
-        return None
-    beyond[[isinstance(names()[column], DateName) for column in history.columns]] = -1.0
-    most = int(beyond.argmax())
-    if beyond[most] < 0.0:
-        return None
-    counts, means, _ = (of[:, most] for of in history.moments(rows))
-    _, _, variance = history.moments(rows[:n_earlier].sum(axis=0))
-    earlier = means[:n_earlier][counts[:n_earlier] >= MIN_OF_MEAN]
-    first_later = int(np.searchsorted(begins, end - apart))
-    own = means[first_later:]
-    inside = np.maximum(own - earlier.max(), earlier.min() - own) <= MARGIN / 2 * np.sqrt(variance[most])
-    last = np.flatnonzero(inside & (counts[first_later:] > 0))
-    return min(int(ends[first_later:][last[-1]]), end - after) if len(last) else end - apart
+def n_read(n_samples: int) -> int:
+    """Return the number of samples of a stream whose features have been read."""
+    step = BLOCK * (1 if n_samples <= LONG else RARER)
+    return n_samples // step * step
 
 
 def rounded(value: float) -> float:

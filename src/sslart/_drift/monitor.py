@@ -24,15 +24,7 @@ from sslart._data.stream_sums import (
     ROOTS,
     WRONG_SQUARES,
 )
-from sslart._drift.features import (
-    AFTER,
-    FeatureHistory,
-    FeatureShift,
-    feature_change,
-    is_looked_at,
-    places_of_features,
-    rounded,
-)
+from sslart._drift.features import FeatureCut, FeatureHistory, FeatureShift, n_read, places_of_features, rounded
 from sslart._drift.windows import AdaptiveWindow, Cut, Timeline
 from sslart._utils.arrays import BoolArray, FloatArray, IntArray
 from sslart._utils.text import category_text, number_text
@@ -47,6 +39,7 @@ STEPS = ((0, BLOCK), (1024, 4 * BLOCK), (4096, 8 * BLOCK), (16_384, 16 * BLOCK))
 FIRST_CLASS = FIRST_FEATURE  # column of the first class in rows without features
 MAX_TOGETHER = 16_384  # samples processed at once, to bound memory
 MAX_EVENTS = 1000  # the last ones are kept
+SAME_CHANGE = 128  # samples between two changes that are reported as one
 TINY = 1e-300  # avoids a division by zero with vigilance 1
 
 
@@ -58,7 +51,7 @@ class DriftEvent:
     ----------
     kind : {"novelty", "error", "classes", "features"}
         The change: samples fit the model worse, more of them are predicted wrongly before they are learnt, the share of
-        a class among the labels changed, or the values of a feature left their earlier range.
+        a class among the labels changed, or the mean of a feature changed.
     sample : int
         The sample after which the drift was found, counted from 1 since the last `fit`.
     since : int
@@ -80,7 +73,7 @@ class DriftEvent:
     >>> event.kind, event.sample
     ('features', 1536)
     >>> print(event.features[0])
-    x0 from 0.0012 to 1.71 (1.7 standard deviations)
+    x0 from 0.0169 to 6.33 (5.9 standard deviations)
     """
 
     kind: str
@@ -102,7 +95,7 @@ class DriftEvent:
             NOVELTY: f"{noun}s fit the model worse: their mean novelty rose {levels}",
             ERROR: f"more {noun}s are predicted wrongly: the share of errors rose {levels}",
             CLASSES: f"the share of class {category_text(self.label)} among the labels {direction} {levels}",
-            FEATURES: "values are where they never were",
+            FEATURES: "feature means changed",
         }[self.kind]
         moved = f" Features that moved: {'; '.join(map(str, self.features))}." if self.features else ""
         return f"Since {noun} {self.since} {what}; found at {noun} {self.sample}.{moved}"
@@ -190,7 +183,7 @@ class DriftMonitor:
 
     n_samples: int = 0
     n_checked: int = 0  # samples processed by the windows
-    due: int = BLOCK  # number of samples at the next check
+    n_read: int = 0  # samples whose features have been read
     sums: FloatArray = field(default_factory=lambda: np.empty((0, FIRST_FEATURE)))  # since the last check
     windows: tuple[AdaptiveWindow, ...] = (AdaptiveWindow(), AdaptiveWindow(), AdaptiveWindow().widened(0))
     history: FeatureHistory = field(default_factory=FeatureHistory)
@@ -217,9 +210,9 @@ class DriftMonitor:
             assert sums is not None
         n_samples, history = self.n_samples + n, monitor.history
         waiting = DriftMonitor(
-            n_samples, self.n_checked, self.due, sums, monitor.windows, history, monitor.timeline, self.events
+            n_samples, self.n_checked, self.n_read, sums, monitor.windows, history, monitor.timeline, self.events
         )
-        return waiting if n_samples < self.due else waiting._checked(names)
+        return waiting._checked(names) if n_read(n_samples) > self.n_read else waiting
 
     def _summed(self, learnt: Measurements, values: FloatArray, places: IntArray | None) -> FloatArray | None:
         """Return the sums with further samples; None if they need further columns."""
@@ -251,38 +244,30 @@ class DriftMonitor:
         return width - FIRST_FEATURE - 3 * len(self.history.first) - len(self.history.categories)
 
     def _checked(self, names: StreamNames) -> DriftMonitor:
-        """Return the monitor after the windows have processed all samples up to the last check that is due."""
-        start, end = self.n_checked, _n_complete(self.n_samples)
-        sums = self.sums[: (end - start) // BLOCK]
-        sums[:, END] = np.arange(start + BLOCK, end + 1, BLOCK)
-        first_class = sums.shape[1] - self._n_classes()
-        measured = np.concatenate([sums[:, :FIRST_FEATURE], sums[:, first_class:]], axis=1)
-        features = np.concatenate([sums[:, : COUNT + 1], sums[:, FIRST_FEATURE:first_class]], axis=1)
-        checks, now = [], start
-        while now < end:
-            now += _step_after(now)
-            checks.append(now)
-        stops = (np.array(checks) - start) // BLOCK
-        windows, found = list(self.windows), []
-        for kind, rows in enumerate(_series(measured)):
-            windows[kind], cuts = windows[kind].adding(rows, stops)
-            found += [(int(np.searchsorted(checks, cut.end)), kind, cut) for cut in cuts]
-        buckets = self.history.buckets.copy(len(sums))
-        history, events, taken = self.history.after(buckets), self.events, 0
-        for number, (check, stop) in enumerate(zip(checks, stops.tolist(), strict=True)):
-            own_cuts = [(kind, cut) for at, kind, cut in found if at == number]
-            looks = is_looked_at(check)
-            if own_cuts or looks:
-                buckets.push(features[taken:stop])
-                taken = stop
-            for kind, cut in own_cuts:
+        """Return the monitor after the features, and the windows that are due, have processed further samples."""
+        start, end, read = self.n_checked, _n_complete(self.n_samples), n_read(self.n_samples)
+        blocks = self.sums[: (read - start) // BLOCK]
+        blocks[:, END] = np.arange(start + BLOCK, read + 1, BLOCK)
+        first_class = blocks.shape[1] - self._n_classes()
+        features = np.concatenate([blocks[:, : COUNT + 1], blocks[:, FIRST_FEATURE:first_class]], axis=1)
+        windows, cuts, timeline, sums = self.windows, list[tuple[int, Cut]](), self.timeline, self.sums
+        if end > start:
+            n_blocks = (end - start) // BLOCK
+            measured = np.concatenate([blocks[:n_blocks, :FIRST_FEATURE], blocks[:n_blocks, first_class:]], axis=1)
+            windows, cuts = _cut(windows, measured, start, end)
+            timeline, sums = timeline.adding(measured), sums[n_blocks:].copy()
+        history, events = self.history.copy((read - self.n_read) // BLOCK), self.events
+        taken = (self.n_read - start) // BLOCK
+        for kind, cut in [*cuts, (None, None)]:
+            stop = len(features) if cut is None else (cut.end - start) // BLOCK
+            while taken < stop:
+                n_taken, change = history.push(features[taken:stop])
+                taken += n_taken
+                if change is not None:
+                    events = _adding(events, _moved(change, history, names, events))
+            if kind is not None and cut is not None:
                 events = _adding(events, _event(cut, MEASURES[kind], history, names, events))
-            if looks:
-                events = _adding(events, _moved(history, check, names, events))
-        buckets.push(features[taken:])
-        timeline, rest = self.timeline.adding(measured), self.sums[len(sums) :].copy()
-        due = end + _step_after(end)
-        return DriftMonitor(self.n_samples, end, due, rest, tuple(windows), history, timeline, events)
+        return DriftMonitor(self.n_samples, end, read, sums, windows, history, timeline, events)
 
     def to_state(self) -> dict[str, Any]:
         """Return the state to save: plain values and arrays."""
@@ -314,7 +299,7 @@ class DriftMonitor:
         timeline = Timeline.from_state(state["timeline"], FIRST_CLASS + n_classes)
         require(timeline.n_blocks * BLOCK == n_checked, "the timeline")
         events = tuple(_saved_event(one) for one in state["events"])
-        return cls(n_samples, n_checked, n_checked + _step_after(n_checked), sums, windows, history, timeline, events)
+        return cls(n_samples, n_checked, n_read(n_samples), sums, windows, history, timeline, events)
 
 
 NO_DRIFT = DriftMonitor()
@@ -350,16 +335,34 @@ def _last_of(kind: str, events: Sequence[DriftEvent]) -> int:
     return max((event.sample for event in events if event.kind == kind), default=0)
 
 
-def _moved(history: FeatureHistory, end: int, names: StreamNames, events: Sequence[DriftEvent]) -> DriftEvent | None:
+def _cut(
+    windows: tuple[AdaptiveWindow, ...], measured: FloatArray, start: int, end: int
+) -> tuple[tuple[AdaptiveWindow, ...], list[tuple[int, Cut]]]:
+    """Return the windows after the blocks from `start` to `end`, and their cuts by kind, in the order of the stream."""
+    checks, now = [], start
+    while now < end:
+        now += _step_after(now)
+        checks.append(now)
+    stops = (np.array(checks) - start) // BLOCK
+    after, found = list(windows), []
+    for kind, rows in enumerate(_series(measured)):
+        after[kind], cuts = windows[kind].adding(rows, stops)
+        found += [(int(np.searchsorted(checks, cut.end)), kind, cut) for cut in cuts]
+    found.sort(key=lambda one: one[:2])
+    return tuple(after), [(kind, cut) for _, kind, cut in found]
+
+
+def _moved(
+    cut: FeatureCut, history: FeatureHistory, names: StreamNames, events: Sequence[DriftEvent]
+) -> DriftEvent | None:
     """Return the event of changed features; None if all of them have been reported already."""
-    change = feature_change(history, end, names.column_names)
-    if change is None or change <= _last_of(FEATURES, events):
+    change, moved = history.changed(cut, names.column_names())
+    if not moved or change <= _last_of(FEATURES, events):
         return None
-    moved = history.shifts(0, change, names.column_names())
-    named = {one.name for event in events if event.since >= change - AFTER for one in event.features}
+    named = {one.name for event in events if event.since >= change - SAME_CHANGE for one in event.features}
     if named.issuperset(one.name for one in moved):
         return None
-    return DriftEvent(FEATURES, end, change + 1, moved[0].before, moved[0].after, None, moved)
+    return DriftEvent(FEATURES, cut.end, change + 1, moved[0].before, moved[0].after, None, moved)
 
 
 def _event(

@@ -17,7 +17,7 @@ import numpy as np
 from sslart._data.labels import UNLABELLED
 from sslart._data.ranks import GRID
 from sslart._reference.algebra import Flags, factorise, gram, inverse_diagonals, invert, multiply, solve
-from sslart._reference.drift import drift_beyond, drift_push, drift_sums, drift_window
+from sslart._reference.drift import drift_features, drift_push, drift_sums, drift_window
 from sslart._reference.functions import StreamFunctions, learn_labels, shared_weights
 from sslart._reference.scorer import Scorer, measure, nearest_centres
 from sslart._reference.trees import grow_trees, tree_scores
@@ -27,7 +27,7 @@ __all__ = [
     "Boxes",
     "Scorer",
     "StreamFunctions",
-    "drift_beyond",
+    "drift_features",
     "drift_push",
     "drift_sums",
     "drift_window",

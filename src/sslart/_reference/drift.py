@@ -12,21 +12,27 @@ from sslart._data.stream_sums import (
     COUNT,
     DELTA,
     END,
+    FIRST_CHECK,
     FIRST_FEATURE,
     GRID,
-    MARGIN,
+    LONG,
     MAX_CLASSES,
     MAX_VALUE,
-    MIN_EARLIER,
-    MIN_OF_MEAN,
+    MIN_AFTER,
+    MIN_BEFORE,
+    MIN_BEYOND,
+    MIN_OF_RANGE,
     MIN_PART,
+    MIN_SHIFT,
     MIN_VALUES,
     MISSING,
     N_LABELLED,
     N_OF_LEVEL,
     N_PREDICTED,
     NOVEL,
+    RARER,
     ROOTS,
+    ROUNDING,
     TINY,
     WRONG,
     WRONG_SQUARES,
@@ -189,46 +195,92 @@ def _cut(rows: FloatArray) -> tuple[int, int, FloatArray] | None:
     return (place, series, sums) if excess[place, series] > 1.0 else None
 
 
-def drift_beyond(
-    rows: FloatArray, origins: FloatArray, columns: IntArray, n_earlier: int, after: int, beyond: FloatArray
-) -> bool:
-    """Return True if the mean of any feature over the rows from `after` on is outside all its earlier means.
+def drift_features(
+    rows: FloatArray,
+    sizes: IntArray,
+    added: FloatArray,
+    columns: IntArray,
+    starts: IntArray,
+    changes: IntArray,
+    excess: FloatArray,
+) -> int:
+    """Add rows to the histogram of the features, one by one, until the mean of a feature changes.
+
+    Returns the number of rows that have been added.
 
     Parameters
     ----------
-    rows : array of shape (n_rows, 2 + 3 · n_columns + n_categories)
-        Last sample, number of samples, number of values of each column, their sums, their sums of squares, number of
-        samples of each category.
-    origins, columns : arrays
-        Origin of the numbers of each column, and the column of each category.
-    n_earlier, after : int
-    beyond : array of length n_columns + n_categories
-        Filled with the distance of each mean from the earlier ones in standard deviations; -1 if at most MARGIN.
+    rows, sizes, added : arrays
+        As in `drift_push`. Columns are last sample, number of samples, number of values of each column, their sums,
+        their sums of squares, number of samples of each category.
+    columns : array of length n_categories
+        The column of each category.
+    starts : array of length n_columns + n_categories
+        The last sample before the window of each feature, changed in place where the window is cut.
+    changes, excess : arrays of length n_columns + n_categories
+        Filled with the last sample before the change of each feature, -1 for none, and with the difference of the means
+        divided by its limit.
     """
-    n, first_category = len(origins), 2 + 3 * len(origins)
-    categories = np.arange(first_category, rows.shape[1])
-    count = np.concatenate([2 + np.arange(n), 2 + columns])
-    total, square = (np.concatenate([2 + part * n + np.arange(n), categories]) for part in (1, 2))
-    origin = np.concatenate([origins, np.zeros(len(columns))])
-    known = rows[:n_earlier, count] >= MIN_OF_MEAN
-    means = rows[:n_earlier, total] / np.maximum(rows[:n_earlier, count], 1.0) + origin
-    lowest = np.where(known, means, np.inf).min(axis=0, initial=np.inf)
-    highest = np.where(known, means, -np.inf).max(axis=0, initial=-np.inf)
-    earlier, later = (_sum(part) for part in (rows[:n_earlier], rows[after:]))
-    n_values = np.maximum(earlier[count], 1.0)
-    variance = np.maximum(0.0, earlier[square] / n_values - (earlier[total] / n_values) ** 2)
-    variance[variance < 1e-12 * earlier[square] / n_values] = 0.0  # a rounding
-    deviation, now = np.sqrt(variance), later[total] / np.maximum(later[count], 1.0) + origin
-    distance = np.maximum(now - highest, lowest - now)
-    left = known.any(axis=0) & (earlier[count] >= MIN_EARLIER) & (later[count] >= MIN_OF_MEAN)
-    left &= distance > MARGIN * deviation
-    beyond[:] = np.where(left, distance, -1.0)
-    beyond[left] /= np.maximum(deviation[left], 1e-300)
-    return bool(left.any())
+    for place, row in enumerate(added):
+        drift_push(rows, sizes, row[np.newaxis])
+        if features_are_checked(int(row[END])):
+            _cut_features(rows[: sizes.sum()], columns, starts, changes, excess)
+            if (changes >= 0).any():
+                return place + 1
+    changes[:] = -1
+    return len(added)
 
 
-def _sum(rows: FloatArray) -> FloatArray:
-    return np.asarray(np.concatenate([np.zeros((1, rows.shape[1])), rows]).cumsum(axis=0)[-1])
+def features_are_checked(end: int) -> bool:
+    """Return True if features are checked after `end` samples."""
+    return end >= FIRST_CHECK and end % (BLOCK * (1 if end <= LONG else RARER)) == 0
+
+
+def _cut_features(rows: FloatArray, columns: IntArray, starts: IntArray, changes: IntArray, excess: FloatArray) -> None:
+    n, begins = len(starts) - len(columns), np.concatenate([[0.0], rows[:-1, END]])
+    categories = np.arange(2 + 3 * n, rows.shape[1])
+    counts = rows[:, np.concatenate([2 + np.arange(n), 2 + columns])]
+    totals, squares = (rows[:, np.concatenate([2 + part * n + np.arange(n), categories])] for part in (1, 2))
+    with np.errstate(all="ignore"):
+        means = totals / counts
+        in_range = counts >= MIN_OF_RANGE
+        highest = np.maximum.accumulate(np.where(in_range, means, -np.inf), axis=0)[:-1]
+        lowest = np.minimum.accumulate(np.where(in_range, means, np.inf), axis=0)[:-1]
+        own = begins[:, np.newaxis] >= starts
+        sums = [np.where(own, part, 0.0).cumsum(axis=0) for part in (counts, totals, squares)]
+        n_all, total_all, squares_all = (part[-1] for part in sums)
+        n_before, total_before, squares_before = (part[:-1] for part in sums)
+        variance = np.where(n_all >= MIN_BEFORE + MIN_AFTER, _variance(n_all, total_all, squares_all), 0.0)
+        n_tested = np.count_nonzero(variance)
+        certainty = np.array([math.log(2.0 * math.log(one) * n_tested / DELTA) if one > 1 else 0.0 for one in n_all])
+        n_after, total_after = n_all - n_before, total_all - total_before
+        mean, after = total_before / n_before, total_after / n_after
+        difference, beyond = np.abs(after - mean), np.maximum(after - highest, lowest - after)
+        found = (n_before >= MIN_BEFORE) & (n_after >= MIN_AFTER) & (variance > 0)
+        found &= (difference**2 >= MIN_SHIFT**2 * variance) & (beyond > MIN_BEYOND * (highest - lowest))
+        variance_before = _variance(n_before, total_before, squares_before)
+        variance_after = _variance(n_after, total_after, squares_all - squares_before)
+        both = np.maximum(variance_before, variance) / n_before + np.maximum(variance_after, variance) / n_after
+        error = 2.0 * certainty * both
+        rest = 2.0 / 3.0 * certainty * np.sqrt(variance) * (1.0 / n_before + 1.0 / n_after)
+        limits = np.sqrt(error) + rest
+        is_filled = own & (counts > 0)
+        between = np.where(is_filled, totals * means, 0.0).cumsum(axis=0)[-1]
+        within = (n_before * variance_before + n_after * variance_after) / n_all
+        n_free = is_filled.sum(axis=0) - 2.0
+        spread = (between - total_before * mean - total_after * after) / (within * n_free)
+        sure = (n_after >= MIN_OF_RANGE) & (beyond**2 > variance_before)
+        is_spread = (n_free > 0) & (within > ROUNDING * variance) & (spread > 1.0)
+        sure |= ~is_spread | (difference > np.sqrt(error * spread) + rest)
+        ratios = np.where(found & (difference > limits) & sure, difference / limits, 0.0)
+    excess[:] = ratios.max(axis=0, initial=0.0)
+    changes[:] = np.where(excess > 0, rows[ratios.argmax(axis=0), END], -1) if len(ratios) else -1
+    starts[:] = np.where(changes >= 0, changes, starts)
+
+
+def _variance(n: FloatArray, totals: FloatArray, squares: FloatArray) -> FloatArray:
+    variance = squares / n - (totals / n) ** 2
+    return np.where(variance > ROUNDING * (squares / n), variance, 0.0)
 
 
 def _on_grid(values: FloatArray) -> FloatArray:

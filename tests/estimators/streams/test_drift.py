@@ -48,27 +48,61 @@ def test_a_stream_that_does_not_change_has_no_drift(model: Any, seed: int) -> No
 def test_a_feature_that_moves_to_where_nothing_was_is_named(model: Any) -> None:
     X, y = clusters(0)
     X[HALF:, 2] += 1.0
-    event, *others = learnt(model, X, y if isinstance(model, FuzzyARTMAP) else some(y, 0.02)).drift_
-    assert event.kind == "novelty"
-    assert {other.kind for other in others} <= {"features"}
-    assert HALF - 32 < event.since <= HALF + 32
-    assert event.since < event.sample <= HALF + 256
-    assert event.before < event.after
-    assert event.features[0].name == "x2"
-    assert event.features[0].after - event.features[0].before == pytest.approx(1.0, abs=0.2)
+    events = learnt(model, X, y if isinstance(model, FuzzyARTMAP) else some(y, 0.02)).drift_
+    assert [event.kind for event in events] == ["features", "novelty"]
+    for event, delay in zip(events, (32, 256), strict=True):
+        assert HALF - 32 < event.since <= HALF + 32
+        assert event.since < event.sample <= HALF + delay
+        assert event.before < event.after
+        assert event.features[0].name == "x2"
+        assert event.features[0].after - event.features[0].before == pytest.approx(1.0, abs=0.2)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_feature_that_moves_a_little_is_named_though_no_sample_is_novel(seed: int) -> None:
-    X = np.random.default_rng(seed).normal(size=(N, 6))
+@pytest.mark.parametrize("shift", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_a_feature_that_moves_a_little_is_named_though_no_sample_is_novel(shift: float, missing: float) -> None:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(N, 6))
+    X[:, 1:][random.random((N, 5)) < missing] = np.nan
     assert FuzzyART().partial_fit(X).drift_ == []
-    X[HALF:, 4] += 2
+    X[HALF:, 4] += shift
     (event,) = FuzzyART().partial_fit(X).drift_
     assert event.kind == "features"
     assert abs(event.since - HALF) <= 64
+    assert event.sample <= HALF + (320 if shift < 1 else 96)
     assert [feature.name for feature in event.features] == ["x4"]
-    assert (event.before, event.after) == (pytest.approx(0, abs=0.3), pytest.approx(2, abs=0.3))
-    assert "values are where they never were" in str(event)
+    assert (event.before, event.after) == (pytest.approx(0, abs=0.2), pytest.approx(shift, abs=0.3))
+    assert "feature means changed" in str(event)
+
+
+def test_each_change_of_a_feature_is_an_event() -> None:
+    X = np.random.default_rng(0).normal(size=(8000, 4))
+    X[2000:, 1] += 1
+    X[4000:, 3] -= 1
+    X[6000:, 1] += 1
+    events = FuzzyART().partial_fit(X).drift_
+    assert [event.features[0].name for event in events] == ["x1", "x3", "x1"]
+    assert [round(event.since, -2) for event in events] == [2000, 4000, 6000]
+    assert [(round(event.before), round(event.after)) for event in events] == [(0, 1), (0, -1), (1, 2)]
+
+
+def test_features_that_move_together_are_one_event() -> None:
+    X = np.random.default_rng(0).normal(size=(N, 4))
+    X[HALF:] += [0.7, 0.9, 1.1, 1.3]
+    event, *others = FuzzyART().partial_fit(X).drift_
+    assert {other.kind for other in others} <= {"novelty"}
+    shifts = [feature.shift for feature in event.features]
+    assert shifts == sorted(shifts, reverse=True)
+    assert event.features[0].name == "x3"
+
+
+def test_a_constant_that_changes_is_a_drift() -> None:
+    X = np.random.default_rng(0).normal(size=(N, 3))
+    X[:, 0] = 1e9 + (np.arange(N) >= HALF)
+    event = FuzzyART().partial_fit(X).drift_[0]
+    assert event.kind == "features"
+    assert [feature.name for feature in event.features] == ["x0"]
+    assert event.since == HALF + 1
 
 
 def test_values_that_come_again_and_again_are_no_drift() -> None:
@@ -90,8 +124,9 @@ def test_a_class_that_becomes_rare_changes_the_mix() -> None:
     X, y = clusters(0)
     names = np.array(["red", "green", "blue"], dtype=object)[y]
     kept = np.flatnonzero((np.arange(N) < HALF) | (y != 1) | (np.arange(N) % 5 == 0))
-    (event,) = SSLART().partial_fit(X[kept], names[kept]).drift_
+    event, *others = SSLART().partial_fit(X[kept], names[kept]).drift_
     assert (event.kind, event.label) == ("classes", "green")
+    assert {other.kind for other in others} <= {"features"}
     assert event.after < event.before
     assert "the share of class green among the labels fell" in str(event)
 
