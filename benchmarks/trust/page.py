@@ -31,6 +31,9 @@ ROWS: dict[str, Callable[[Findings], list[Row]]] = {
 }
 
 
+OF_CHANGES = re.compile(r"(in bold, what is not held:\n\n)(?:\|.*\n)+")  # the table of changes at the top
+
+
 def table(rows: Sequence[Row]) -> str:
     cells = [[promise, found, "yes" if held else "**no**"] for promise, found, held in rows]
     return markdown_table(["promise", "found", "held"], cells)
@@ -44,6 +47,9 @@ def with_sections(text: str, results: Sequence[Result], names: Sequence[str], la
         old = re.compile(rf"{re.escape(heading)}\n.*?(?=\n## |\Z)", re.DOTALL)
         new = f"{heading}\n\nMeasured after the other sections, with version `{label}`. {new}\n"
         text = old.sub(lambda _, new=new: new, text) if old.search(text) else f"{text}\n{new}"
+        if name == "changes":
+            of_changes = f"{sections.changes_table(findings)}\n"
+            text = OF_CHANGES.sub(lambda found, table=of_changes: found[1] + table, text)
         rows = ROWS[name](findings) if name in ROWS else []
         promises = tuple(f"| {promise} |" for promise, *_ in rows)
         lines = [line for line in text.split("\n") if not line.startswith(promises)]
