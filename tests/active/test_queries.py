@@ -375,6 +375,19 @@ def test_the_group_of_an_answer_is_learnt() -> None:
     assert left_out.n_labels == (FEW != -1).sum() + 1
 
 
+@pytest.mark.parametrize(
+    "model", [FuzzyARTMAP(), SSLART(), WESSLART(2), AutoSSLART()], ids=lambda one: type(one).__name__
+)
+def test_every_classifier_takes_answers(model: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    pool = QueryPool(clone(model).fit(X[::10], y[::10]))
+    pool.add(X)
+    before = pool.model.counts_.sum()
+    for query in pool.best(4):
+        pool.answer(query, y[query.row], group=query.row)
+    assert pool.model.counts_.sum() > before
+
+
 def test_a_sample_with_a_label_is_never_selected_again() -> None:
     X, y = load_iris(return_X_y=True)
     model, labelled = AutoSSLART(random_state=0).partial_fit(X), set[tuple[float, ...]]()

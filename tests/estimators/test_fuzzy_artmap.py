@@ -46,6 +46,14 @@ def test_gaps_are_refused_with_the_cure(y: list[Any]) -> None:
             learn(X, y)
 
 
+@pytest.mark.parametrize("y", [None, [None], [-1]], ids=str)
+def test_a_single_row_without_a_label_is_refused_too(y: Any) -> None:
+    model = FuzzyARTMAP().fit([[0], [1], [2]], [0, 1, 1])
+    with pytest.raises(ValueError, match="use SSLART"):
+        model.partial_fit([[1]], y)
+    assert model.support_.sum() == 3
+
+
 def test_plus_and_minus_one_are_two_classes_without_ado() -> None:
     assert FuzzyARTMAP().fit([[0], [1]], [-1, 1]).classes_.tolist() == [-1, 1]
 

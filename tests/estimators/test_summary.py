@@ -55,7 +55,7 @@ def test_the_accuracy_is_that_of_left_out_labels() -> None:
     assert left_out is not None
     accuracy = model.summary().quality.accuracy
     assert accuracy is not None
-    assert accuracy == left_out.accuracy()
+    assert accuracy == left_out.share(left_out.right)
     assert f"{100 * accuracy.value:.1f} % (95 % interval " in str(model.summary())  # type: ignore[operator]
 
 

@@ -328,13 +328,6 @@ class ColumnPlan:
         """Return the number of columns of a table with `n_given` given columns, including the parts of dates."""
         return n_given + len(self.dates) * len(PARTS)
 
-    def of_dates(self, n_given: int) -> frozenset[int]:
-        """Return the columns of dates and of their parts, in a table with `n_given` given columns.
-
-        They change together: a change of only one of them may match no date.
-        """
-        return frozenset(self.dates).union(range(n_given, self.n_columns(n_given)))
-
     def parts_of_dates(self, n_given: int) -> dict[int, range]:
         """Return the columns of the parts of each date, by the column of the date."""
         starts = range(n_given, self.n_columns(n_given), len(PARTS))

@@ -565,6 +565,6 @@ def _answered(curve: ErrorCurve, level: float, certainty: float | None, n: float
 def measured_guarantees(view: ModelView) -> Guarantees | None:
     """Return the guarantees of a model; None if it stores no labels, or too few to measure its accuracy."""
     left_out = view.left_out
-    if left_out is None or left_out.accuracy() is None:
+    if left_out is None or not left_out.is_measurable:
         return None
     return guarantees_of(view.promises, certainty=view.certainty)

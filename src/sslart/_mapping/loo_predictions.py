@@ -20,7 +20,7 @@ from sslart._utils.intervals import Estimate, confidence_sequence, wilson
 
 # kinds of groups: by the user, by the test for dependence between rows, and by one answer about several samples
 GIVEN, FOUND, ANSWERS = "given", "found", "answers"
-VARIANCE_FACTOR = 2.0  # variance of leave-one-out shares relative to independent samples: see `accuracy`
+VARIANCE_FACTOR = 2.0  # variance of leave-one-out shares relative to independent samples: see `share`
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,21 +85,18 @@ class LooPredictions(CachesValues):
         """Return the number of labels of each class; the labels of a group count as one."""
         return np.asarray(np.bincount(self.truth, self.weights, self.proba.shape[1]), dtype=np.float64)
 
-    def accuracy(self) -> Estimate | None:
-        """Return the leave-one-out accuracy, with an interval for new samples.
-
-        None if it is meaningless: with labels of one class only, or with one label of each class, which is always
-        predicted wrongly without it. Leave-one-out predictions share nearly all their training labels, so that their
-        accuracy has about twice the variance of independent samples (Nadeau and Bengio 2003, for as many folds as
-        labels).
-        """
+    @property
+    def is_measurable(self) -> bool:
+        """False with labels of one class only, or with one of each class, which is always predicted wrongly."""
         counts = self.by_class()
-        if (counts > 0).sum() < 2 or counts.max() < 1.5:
-            return None
-        return self.share(self.right)
+        return bool((counts > 0).sum() >= 2 and counts.max() >= 1.5)
 
     def share(self, hits: BoolArray, among: BoolArray | None = None) -> Estimate:
-        """Return the share of hits among all or some labels, with an interval as in `accuracy`."""
+        """Return the share of hits among all or some labels, with an interval for new samples.
+
+        Leave-one-out predictions share nearly all their training labels, so that their accuracy has about twice the
+        variance of independent samples (Nadeau and Bengio 2003, for as many folds as labels).
+        """
         weights = self.weights if among is None else np.where(among, self.weights, 0.0)
         return estimate_of(hits, weights, VARIANCE_FACTOR, is_sequential=self.is_sequential)
 

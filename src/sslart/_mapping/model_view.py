@@ -537,11 +537,6 @@ class ModelView:
         key = "shows skill", tuple(member.readout for member in self.members)
         return self.members[0].network.get_or_compute(key, lambda: figures_of(self).shows_skill)
 
-    @property
-    def date_columns(self) -> frozenset[int]:
-        """The columns of dates and of their parts."""
-        return self.reader.plan.of_dates(self.reader.n_features_in_)
-
     def read(self, X: Any) -> Table:
         """Validate samples and return them as a table."""
         return self.reader.read(X)

@@ -412,7 +412,7 @@ def left_out_quality(view: ModelView) -> ModelQuality:
     """Return the quality of a model by leave-one-group-out on its stored labels.
 
     There are no figures if labels are of one class only, or one of each class, which is always predicted wrongly
-    without it. The variance of shares is doubled: see `LooPredictions.accuracy`.
+    without it. The variance of shares is doubled: see `LooPredictions.share`.
     """
     found = figures_of(view)
     if found.accuracy is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Self
 
-from sslart._data.labels import Labels
+from sslart._data.labels import UNLABELLED, Labels
 from sslart._data.samples import SampleReader, known_columns, read_samples
 from sslart._data.training import read_training, warn_of_outliers
 from sslart._utils.arrays import IntArray
@@ -13,12 +13,14 @@ from sslart._utils.sklearn_bases import ClusterMixin
 from sslart.estimators._base import StreamSamples
 from sslart.estimators._classifier import ARTClassifier
 from sslart.estimators._fitted import (
+    Checked,
     FittedModel,
     turn_of,
 )
 from sslart.estimators._learning import (
     ARTEstimator,
     after_row,
+    code_of_row,
 )
 from sslart.estimators._parameters import documented
 
@@ -175,19 +177,10 @@ class FuzzyARTMAP(ARTClassifier):
             self._publish(replace(model, checked=checked))
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # type: ignore[override]
-        """Learn further labelled samples, in the given order.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Raw features; NaN where a value is missing.
-        y : array-like of shape (n_samples,)
-            Classes, one for every sample. New classes may appear at any time.
-        classes : array-like, default=None
-            Classes to expect, so that `predict_proba` has a column for each from the start.
-        """
-        return super().partial_fit(X, y, classes)
+    def _after_row(self, before: FittedModel, X: Any, y: Any, checked: Checked) -> FittedModel | None:
+        if y is None or code_of_row(y, before.class_table) == UNLABELLED:
+            return None  # the general path refuses it
+        return super()._after_row(before, X, y, checked)
 
     def _read_stream(self, *args: Any) -> StreamSamples:
         samples = super()._read_stream(*args)

@@ -83,6 +83,7 @@ def test_a_correction_keeps_its_origin_and_a_new_label_has_its_own(tmp_path: Pat
         labels = [{"row": 4, "label": None}, {"row": 50, "label": "digit 3", "at_random": True}]
         found = client.post(f"{PATH}/trial", json={"labels": labels}).json()
         assert found["after"]["labels"] == 40
+        assert [found[when]["accuracy"]["total"] for when in ("before", "after")] == [19, 19]
         assert counted(client) == (20, 20)
 
 

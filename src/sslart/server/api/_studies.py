@@ -341,7 +341,7 @@ class TrialQuality(BaseModel):
     """Quality of one of the two models."""
 
     labels: int
-    accuracy: Estimate | None = Field(description="on the labels that are the same in both")
+    accuracy: Estimate | None = Field(description="on the labels of rows drawn at random that are the same in both")
     accuracy_of_all: Estimate | None
     why_not: str | None
 

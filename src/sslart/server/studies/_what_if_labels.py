@@ -65,7 +65,7 @@ def trial(
 
 
 def _quality(model: Published, places: IntArray | None) -> dict[str, Any]:
-    """Return the accuracy of a model on all its left-out labels, and on those that both models have."""
+    """Return the stated accuracy of a model, and that on labels that both models have, of rows drawn at random."""
     stated, left_out = model.view.quality, model.view.left_out
     found: dict[str, Any] = {
         "labels": round(sum(one.n_labels for one in summarise(model.view).classes)),
@@ -77,7 +77,9 @@ def _quality(model: Published, places: IntArray | None) -> dict[str, Any]:
         return found
     among: BoolArray = np.zeros(len(left_out.truth), dtype=bool)
     among[places] = True
-    return found | {"accuracy": plain_share(left_out.share(left_out.right, among))}
+    drawn = left_out.drawn
+    among = among if left_out.at_random is None else among[left_out.at_random]
+    return found | {"accuracy": plain_share(drawn.share(drawn.right, among)) if among.any() else None}
 
 
 def _compared(old: Any, new: Any, both: tuple[IntArray, IntArray]) -> dict[str, Any]:
