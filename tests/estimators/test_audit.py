@@ -117,3 +117,13 @@ def test_limits_still_rest_on_left_out_labels() -> None:
     before = model.quality_.limit
     assert model.add_audit(ASIDE, TRUTH).quality_.limit == before
     assert view_of(model).promises.n_labels == len(Y)
+
+
+def test_explanations_follow_the_skill_on_the_audit() -> None:
+    model = AutoSSLART(random_state=0).fit(X, Y)
+    assert model.explain(ASIDE[:1])[0].evidence.shows_skill
+    model.add_audit(ASIDE, np.random.default_rng(0).permutation(TRUTH))
+    assert model.quality_.skill == "no evidence yet"
+    assert not model.explain(ASIDE[:1])[0].evidence.shows_skill
+    assert not model.feature_importances().shows_skill
+    assert "no evidence yet" in str(model.explain(ASIDE[:1])[0])

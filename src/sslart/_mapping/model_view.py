@@ -533,7 +533,9 @@ class ModelView:
 
     @property
     def shows_skill(self) -> bool:
-        """False if the labels do not show that predictions beat class frequencies."""
+        """False if the labels, or the audit, do not show that predictions beat class frequencies."""
+        if self.audit is not None:
+            return self.quality.shows_skill
         key = "shows skill", tuple(member.readout for member in self.members)
         return self.members[0].network.get_or_compute(key, lambda: figures_of(self).shows_skill)
 
